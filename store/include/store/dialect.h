@@ -1,0 +1,157 @@
+/*
+ * dialect.h - what the messages of an inference API mean.
+ *
+ * Comes in: method, target and decoded bodies of one exchange (exchange.h).
+ * Goes out: the request's prompt and sampling parameters, the answer's tokens,
+ * logprobs, usage and ends, whole or from server-sent events. One file an API
+ * under store/dialect/, one row each in its table. Never called by the store
+ * daemon: the tap uses it for the summary, compare and recompute in full.
+ *
+ * Names: openai.chat (/v1/chat/completions), openai.completions
+ * (/v1/completions), openai.responses (/v1/responses), anthropic.messages
+ * (/v1/messages), llama.completion (/completion, /completions),
+ * sglang.generate (/generate), vllm.generate (/inference/v1/generate).
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STORE_DIALECT_H
+#define STORE_DIALECT_H
+
+#include "store/span.h"
+
+enum { TOKEN_NONE = -1 }; /* the API did not give the id */
+
+/* One alternative of a position: chosen or among the top. */
+struct api_candidate {
+    int64_t id;          /* or TOKEN_NONE */
+    struct span bytes;   /* the token's bytes as the API gave them */
+    bool has_bytes;
+    bool has_logprob;
+    double logprob;      /* as printed; null and -inf are -INFINITY */
+    uint32_t bits;       /* float32 bits of logprob, nearest even */
+    struct span decimal; /* the logprob as written on the wire */
+};
+
+struct api_token {
+    struct api_candidate chosen;
+    struct api_candidate *top; /* in the order on the wire */
+    size_t n_top;
+    uint64_t event; /* index of the server-sent event that carried it; 0 */
+};
+
+struct api_choice {
+    uint32_t index;
+    struct span text; /* all text of the answer, joined; echo included */
+    struct api_token *tokens;
+    size_t n_tokens;
+    struct span finish; /* finish_reason as written; empty: none seen */
+    bool has_ids;       /* every token has its id */
+    bool has_logprobs;
+    struct span other;  /* JSON of tool calls, reasoning and the like; empty */
+};
+
+struct api_answer {
+    struct span model, id;
+    struct span error; /* message of an error answer; empty: none */
+    struct api_choice *choices; /* ordered by index */
+    size_t n_choices;
+    bool has_usage;
+    uint64_t tokens_in, tokens_out, tokens_cached;
+    uint64_t events;  /* server-sent events with data */
+    bool ended;       /* stream: its end marker was seen */
+};
+
+enum prompt_form { PROMPT_NONE, PROMPT_TEXT, PROMPT_IDS, PROMPT_MESSAGES };
+
+struct api_message {
+    struct span role;
+    struct span content; /* text parts joined */
+};
+
+struct api_prompt {
+    enum prompt_form form;
+    struct span text;
+    int64_t *ids;
+    size_t n_ids;
+    struct api_message *messages;
+    size_t n_messages;
+};
+
+/* A parameter that the request leaves out keeps its API's default and has
+ * the flag false. */
+struct api_number {
+    bool set;
+    double value;
+};
+
+struct api_request {
+    struct span model;
+    bool streamed;
+    struct api_prompt *prompts; /* one a prompt of a list; chat has one */
+    size_t n_prompts;
+    uint32_t n;          /* answers a prompt */
+    bool has_max_tokens;
+    uint64_t max_tokens;
+    struct api_number temperature, top_p, top_k, min_p, repeat_penalty,
+        presence_penalty, frequency_penalty;
+    bool has_seed;
+    int64_t seed;
+    bool logprobs;       /* asked for */
+    uint32_t top_logprobs;
+    bool echo;
+    bool ignore_eos;
+    struct span *stops;
+    size_t n_stops;
+    /* Keys that change the answer and that this table does not carry
+     * ("tools", "logit_bias", "response_format", ...), in the order seen. */
+    struct span *others;
+    size_t n_others;
+};
+
+/* Parsed forms own their memory; spans in them live as long as they do. */
+struct api_exchange {
+    const char *api; /* a name above, or NULL */
+    struct api_request request;
+    struct api_answer answer;
+    struct dialect_memory *memory;
+};
+
+/* The dialect of a request, or NULL. target may have a query and a prefix
+ * such as /openai before /v1. */
+const char *dialect_find(struct span method, struct span target);
+
+/*
+ * Parses both sides in full. resp may be empty (answer stays zero). streamed:
+ * the body is text/event-stream. PARSE_BAD: not JSON, or not of this API;
+ * *ret_why (static) says what. The caller ends ret_x with dialect_free even
+ * then.
+ */
+enum parse dialect_parse(const char *api, struct span req, struct span resp,
+    bool streamed, struct api_exchange *ret_x, const char **ret_why);
+void dialect_free(struct api_exchange *x);
+
+/*
+ * The cheap form for the packet path: model, id, usage, streamed, from the
+ * request, the first data event and the last ones only; tokens_out falls back
+ * to the number of data events. Text is copied into the struct.
+ */
+struct api_summary {
+    char model[128], id[128];
+    bool streamed;
+    uint64_t events, tokens_in, tokens_out;
+};
+enum parse dialect_summary(const char *api, struct span req, struct span resp,
+    bool streamed, struct api_summary *ret_s);
+
+/* Walks server-sent events (WHATWG HTML section 9.2): the next event's data,
+ * its lines joined with LF. data is borrowed from body when it is one line,
+ * else from *scratch, which the caller frees. PARSE_MORE: the body ends within
+ * an event. end_offset: offset just past the event. */
+struct sse {
+    struct span body;
+    size_t offset;
+    char *scratch;
+};
+enum parse sse_next(struct sse *s, struct span *ret_data,
+    struct span *ret_event_name);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * job.h - the files that go to the workers and come back: job packet, claim,
+ * result. JSON of our own, read strictly: an unknown key, a missing one or a
+ * wrong type is -EBADMSG with the reason in words.
+ *
+ * assay-store writes STATE/jobs/EPOCH-UNIT.job (what the mode allows, nothing
+ * more) and STATE/claims/EPOCH-UNIT.claim; on a `result` record it writes
+ * STATE/results/EPOCH-UNIT-RUN.result beside. All are written to a temporary
+ * name and renamed. The store never reads the JSON of the wire: it carries
+ * bodies in base64.
+ *
+ * job    {"schema":"assay.job/1","epoch":1,"unit":HEX,"nonce":HEX,
+ *         "mode":"blind"|"forced","runs":N,"api":"openai.chat",
+ *         "request":BASE64,"request_ns":"T","model":TEXT,
+ *         "manifest":LEAF TEXT or null,"steps":[LEAF TEXT ...],
+ *         "messages":[BASE64 of the feed messages ...],
+ *         "claimed":BASE64 or null}
+ *         claimed: payload `ids` of the record `claimed`, forced mode only:
+ *         for each choice u32 count, then u32 ids, big-endian
+ * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
+ *         "api":..,"mode":..,"status":200,"streamed":true,"model":TEXT,
+ *         "request":BASE64,"response":BASE64,"manifest":HEX}
+ * result {"schema":"assay.result/1","unit":HEX,"nonce":HEX,"run":1,
+ *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
+ *         "reason":TEXT,"route":"invariant","level":"-",
+ *         "model":TEXT,"prompt_tokens":N,"completion_tokens":N,
+ *         "digests":[HEX of layer outputs ...],
+ *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
+ *            "tokens":[{"id":5,"bytes":HEX,"logprob":BITS,
+ *                       "top":[{"id":5,"bytes":HEX,"logprob":BITS}]}]}]}
+ *         BITS: float32 bits, 8 lower-case hex digits. forced mode: tokens
+ *         are those it would have chosen at each claimed position.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STORE_JOB_H
+#define STORE_JOB_H
+
+#include "store/span.h"
+
+enum job_mode { JOB_BLIND, JOB_FORCED };
+
+struct job {
+    uint64_t epoch;
+    uint8_t unit[32];
+    uint8_t nonce[16];
+    enum job_mode mode;
+    uint32_t runs; /* how often to repeat; at least 1 */
+    struct span api, model;
+    struct span request; /* decoded request body */
+    int64_t request_ns;
+    struct span manifest; /* leaf of the manifest in force; empty: none */
+    struct span *steps;   /* leaves of kind batch_step with this request */
+    struct span *messages;
+    size_t n_steps, n_messages;
+    struct span claimed;
+    void *memory; /* owns the spans of a job that was read */
+};
+
+struct claim {
+    uint64_t epoch;
+    uint8_t unit[32];
+    uint8_t nonce[16];
+    enum job_mode mode;
+    struct span api, model;
+    uint32_t status;
+    bool streamed;
+    struct span request, response; /* decoded bodies */
+    uint8_t manifest[32];          /* zeros: none */
+    void *memory;
+};
+
+struct result_candidate {
+    uint32_t id;
+    uint32_t bits; /* logprob, float32 */
+    struct span bytes;
+};
+
+struct result_token {
+    struct result_candidate chosen;
+    struct result_candidate *top;
+    size_t n_top;
+};
+
+struct result_choice {
+    uint32_t index;
+    uint32_t *prompt_ids;
+    size_t n_prompt_ids;
+    struct span finish; /* "stop", "length" */
+    struct span text;   /* bytes of the answer, stop string removed */
+    struct result_token *tokens;
+    size_t n_tokens;
+};
+
+struct result {
+    uint8_t unit[32];
+    uint8_t nonce[16];
+    uint8_t manifest[32];
+    uint32_t run;
+    struct span worker;
+    bool ok;            /* else: reason says why it could not be checked */
+    struct span reason; /* from docs/records.md */
+    struct span route, level;
+    struct span model;
+    uint64_t prompt_tokens, completion_tokens;
+    struct span *digests; /* raw 32-byte digests */
+    size_t n_digests;
+    struct result_choice *choices;
+    size_t n_choices;
+    void *memory;
+};
+
+/* Each write returns the file's bytes in *ret_bytes, which the caller frees.
+ * Each read borrows nothing: the struct owns copies until its free. */
+int job_write(const struct job *j, char **ret_bytes, size_t *ret_n);
+int job_read(struct span bytes, struct job *ret_j, const char **ret_why);
+void job_free(struct job *j);
+int claim_write(const struct claim *c, char **ret_bytes, size_t *ret_n);
+int claim_read(struct span bytes, struct claim *ret_c, const char **ret_why);
+void claim_free(struct claim *c);
+int result_write(const struct result *r, char **ret_bytes, size_t *ret_n);
+int result_read(struct span bytes, struct result *ret_r,
+    const char **ret_why);
+void result_free(struct result *r);
+
+#endif
