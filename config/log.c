@@ -46,18 +46,18 @@ static void emit(const char *level, int err, const char *fmt, va_list ap)
     n += escape(line + n, sizeof line - n - 256, text);
     if (err != 0)
         n += (size_t)snprintf(line + n, sizeof line - n - 1, ": %s",
-            strerror(err));
+                              strerror(err));
     line[n++] = '\n';
     if (write(STDERR_FILENO, line, n) < 0)
         return; /* nobody is left to tell */
 }
 
-#define EMIT(level, err)                                                       \
-    do {                                                                       \
-        va_list ap;                                                            \
-        va_start(ap, fmt);                                                     \
-        emit(level, err, fmt, ap);                                             \
-        va_end(ap);                                                            \
+#define EMIT(level, err)           \
+    do {                           \
+        va_list ap;                \
+        va_start(ap, fmt);         \
+        emit(level, err, fmt, ap); \
+        va_end(ap);                \
     } while (0)
 
 void log_debug(const char *fmt, ...)

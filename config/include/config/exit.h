@@ -7,13 +7,13 @@
 
 enum exit_code {
     EXIT_GOOD = 0,
-    EXIT_BAD = 1,          /* done, and the answer is bad */
+    EXIT_BAD = 1, /* done, and the answer is bad */
     EXIT_USAGE = 2,
     EXIT_SETTINGS = 3,
-    EXIT_IO = 4,           /* I/O, or not found */
+    EXIT_IO = 4, /* I/O, or not found */
     EXIT_NOT_PERMITTED = 5,
-    EXIT_INCOMPLETE = 6,   /* nothing bad, but not everything was checked */
-    EXIT_AGAIN = 75,       /* busy, try again */
+    EXIT_INCOMPLETE = 6, /* nothing bad, but not everything was checked */
+    EXIT_AGAIN = 75,     /* busy, try again */
     EXIT_INTERRUPTED = 130
 };
 

@@ -1,0 +1,52 @@
+/*
+ * settings_table.c - every key of assay.conf, one row each, grouped by room.
+ * assay.conf(5) is printed from these rows.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "settings_table.h"
+
+#include <stddef.h>
+
+/* Each macro is one initialiser, which clang-format takes for a block. */
+/* clang-format off */
+#define INT(key, min, max, def, doc) \
+    {key, SETTING_INT, min, max, def, NULL, NULL, doc}
+#define BOOL(key, def, doc) \
+    {key, SETTING_BOOL, 0, 1, def, NULL, NULL, doc}
+#define STR(key, min, max, def, doc) \
+    {key, SETTING_STR, min, max, 0, def, NULL, doc}
+#define WORD(key, words, def, doc) \
+    {key, SETTING_STR, 1, 64, 0, def, words, doc}
+#define LIST(key, def, doc) \
+    {key, SETTING_LIST, 1, 4096, 0, def, NULL, doc}
+/* clang-format on */
+
+const struct setting settings_table[] = {
+    STR("origin", 1, 255, "assay.example/unit-0001",
+        "Name of this log, as it stands in every checkpoint. Never change it "
+        "once the log has been started."),
+
+    STR("store.state_dir", 1, 4000, "/var/lib/assay",
+        "Directory of the log, the vault, the index, jobs and keys."),
+    STR("store.run_dir", 1, 90, "/run/assay",
+        "Directory of the sockets, one for each role."),
+    STR("store.user", 0, 64, "",
+        "User that assay-store becomes after start; empty: stays."),
+    STR("store.user_tap", 0, 64, "",
+        "User whose processes may add what the tap records; empty: the "
+        "store's own user."),
+    STR("store.user_sampler", 0, 64, "", "The same for assay-sampler."),
+    STR("store.user_recompute", 0, 64, "", "The same for assay-recompute."),
+    STR("store.user_compare", 0, 64, "", "The same for assay-compare."),
+    STR("store.user_web", 0, 64, "", "The same for assay.cgi."),
+    INT("store.checkpoint_s", 1, 86400, 60,
+        "Seconds between signed checkpoints while the log grows."),
+    WORD("store.job_mode", "blind forced", "blind",
+         "How drawn requests are run again: blind (the worker never sees the "
+         "answer) or forced (it is given the claimed token ids)."),
+    INT("store.job_runs", 1, 100, 2,
+        "How often a worker repeats each job; repeats that differ make the "
+        "verdict UNSTABLE."),
+
+    {NULL, SETTING_INT, 0, 0, 0, NULL, NULL, NULL},
+};
