@@ -32,7 +32,7 @@ bool span_eq_str(struct span a, const char *s)
 bool span_ieq_str(struct span a, const char *s)
 {
     return a.n == strlen(s) &&
-        (a.n == 0 || strncasecmp((const char *)a.p, s, a.n) == 0);
+           (a.n == 0 || strncasecmp((const char *)a.p, s, a.n) == 0);
 }
 
 struct cursor cursor_of(struct span s)

@@ -37,7 +37,7 @@ struct put_ack {
 
 /* run_dir/role.sock; waits up to wait_ms for the socket to appear. */
 int store_connect(const char *run_dir, const char *role, int wait_ms,
-    struct store_client **ret_c);
+                  struct store_client **ret_c);
 void store_close(struct store_client *c);
 int store_fd(const struct store_client *c); /* for poll: readable = acks */
 
@@ -45,12 +45,12 @@ int store_fd(const struct store_client *c); /* for poll: readable = acks */
  * this kind. -EINVAL: refused by the grammar (reason is logged). -ENOSPC:
  * the store's disk is full, nothing was written. -EPIPE: connection gone. */
 int store_put(struct store_client *c, const struct put *p,
-    struct put_ack *ret_ack);
+              struct put_ack *ret_ack);
 /* Pipelined form: store_send queues and writes; store_next_ack takes one
  * acknowledgement, waiting up to wait_ms (-1 for ever; -EAGAIN if none). */
 int store_send(struct store_client *c, const struct put *p, uint64_t tag);
 int store_next_ack(struct store_client *c, int wait_ms,
-    struct put_ack *ret_ack);
+                   struct put_ack *ret_ack);
 size_t store_unacked(const struct store_client *c);
 
 /* Signs a checkpoint over everything acknowledged so far (sampler only).
@@ -59,7 +59,7 @@ int store_checkpoint(struct store_client *c, char *note, size_t size);
 /* Opens one payload of a record (web; compare for its own jobs). The access
  * is logged as a record first. The caller frees *ret_bytes. */
 int store_reveal(struct store_client *c, const uint8_t unit[32],
-    const char *payload, const char *actor, const char *reason,
-    uint8_t **ret_bytes, size_t *ret_n);
+                 const char *payload, const char *actor, const char *reason,
+                 uint8_t **ret_bytes, size_t *ret_n);
 
 #endif

@@ -22,8 +22,8 @@ enum { TOKEN_NONE = -1 }; /* the API did not give the id */
 
 /* One alternative of a position: chosen or among the top. */
 struct api_candidate {
-    int64_t id;          /* or TOKEN_NONE */
-    struct span bytes;   /* the token's bytes as the API gave them */
+    int64_t id;        /* or TOKEN_NONE */
+    struct span bytes; /* the token's bytes as the API gave them */
     bool has_bytes;
     bool has_logprob;
     double logprob;      /* as printed; null and -inf are -INFINITY */
@@ -46,18 +46,18 @@ struct api_choice {
     struct span finish; /* finish_reason as written; empty: none seen */
     bool has_ids;       /* every token has its id */
     bool has_logprobs;
-    struct span other;  /* JSON of tool calls, reasoning and the like; empty */
+    struct span other; /* JSON of tool calls, reasoning and the like; empty */
 };
 
 struct api_answer {
     struct span model, id;
-    struct span error; /* message of an error answer; empty: none */
+    struct span error;          /* message of an error answer; empty: none */
     struct api_choice *choices; /* ordered by index */
     size_t n_choices;
     bool has_usage;
     uint64_t tokens_in, tokens_out, tokens_cached;
-    uint64_t events;  /* server-sent events with data */
-    bool ended;       /* stream: its end marker was seen */
+    uint64_t events; /* server-sent events with data */
+    bool ended;      /* stream: its end marker was seen */
 };
 
 enum prompt_form { PROMPT_NONE, PROMPT_TEXT, PROMPT_IDS, PROMPT_MESSAGES };
@@ -88,14 +88,14 @@ struct api_request {
     bool streamed;
     struct api_prompt *prompts; /* one a prompt of a list; chat has one */
     size_t n_prompts;
-    uint32_t n;          /* answers a prompt */
+    uint32_t n; /* answers a prompt */
     bool has_max_tokens;
     uint64_t max_tokens;
     struct api_number temperature, top_p, top_k, min_p, repeat_penalty,
         presence_penalty, frequency_penalty;
     bool has_seed;
     int64_t seed;
-    bool logprobs;       /* asked for */
+    bool logprobs; /* asked for */
     uint32_t top_logprobs;
     bool echo;
     bool ignore_eos;
@@ -126,7 +126,8 @@ const char *dialect_find(struct span method, struct span target);
  * then.
  */
 enum parse dialect_parse(const char *api, struct span req, struct span resp,
-    bool streamed, struct api_exchange *ret_x, const char **ret_why);
+                         bool streamed, struct api_exchange *ret_x,
+                         const char **ret_why);
 void dialect_free(struct api_exchange *x);
 
 /*
@@ -140,7 +141,7 @@ struct api_summary {
     uint64_t events, tokens_in, tokens_out;
 };
 enum parse dialect_summary(const char *api, struct span req, struct span resp,
-    bool streamed, struct api_summary *ret_s);
+                           bool streamed, struct api_summary *ret_s);
 
 /* Walks server-sent events (WHATWG HTML section 9.2): the next event's data,
  * its lines joined with LF. data is borrowed from body when it is one line,
@@ -152,6 +153,6 @@ struct sse {
     char *scratch;
 };
 enum parse sse_next(struct sse *s, struct span *ret_data,
-    struct span *ret_event_name);
+                    struct span *ret_event_name);
 
 #endif

@@ -30,7 +30,7 @@ struct exchange_side {
 
 /* All spans are borrowed. Text is raw, not percent-encoded. */
 struct exchange {
-    struct span tap, source; /* name of the tap; "live:eth0", "file:..." */
+    struct span tap, source;    /* name of the tap; "live:eth0", "file:..." */
     struct span client, server; /* "127.0.0.1:8080", "[::1]:8080" */
     uint64_t stream; /* connection, counted by the tap since its start */
     uint64_t index;  /* exchange on the connection, from 0 */
@@ -53,13 +53,13 @@ bool exchange_record(const struct exchange *x, struct record *r);
 
 /* Piece i of a map; false past its end. */
 bool exchange_piece(struct span map, size_t i, uint64_t *ret_offset,
-    uint32_t *ret_len, int64_t *ret_time_ns);
+                    uint32_t *ret_len, int64_t *ret_time_ns);
 /*
  * The decoded body: side->body if there is one, else the pieces of raw joined
  * into a new buffer. The caller frees *ret_owned (may be NULL: the span is
  * borrowed from side). -EINVAL if a piece lies outside raw, -ENOMEM.
  */
 int exchange_body(const struct exchange_side *side, struct span *ret_body,
-    uint8_t **ret_owned);
+                  uint8_t **ret_owned);
 
 #endif

@@ -28,7 +28,7 @@
 #include <stddef.h>
 
 enum role {
-    ROLE_STORE = 1 << 0,     /* assay-store itself */
+    ROLE_STORE = 1 << 0, /* assay-store itself */
     ROLE_TAP = 1 << 1,
     ROLE_SAMPLER = 1 << 2,
     ROLE_RECOMPUTE = 1 << 3,
@@ -45,7 +45,7 @@ struct column {
 
 struct key {
     const char *name;
-    enum value_type type;         /* of the whole value, without columns */
+    enum value_type type; /* of the whole value, without columns */
     bool many;
     const struct column *columns; /* ends with a NULL name; NULL: one value */
 };

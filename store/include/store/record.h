@@ -52,7 +52,7 @@ enum parse record_parse_u64(struct span value, uint64_t *ret_v);
 enum parse record_parse_hex(struct span value, uint8_t *out, size_t size);
 /* Decodes into out (size >= value.n); never longer than the value. */
 enum parse record_parse_text(struct span value, char *out, size_t size,
-    size_t *ret_n);
+                             size_t *ret_n);
 /* Splits a value at its commas; returns the number of columns, at most max. */
 size_t record_split(struct span value, struct span *out, size_t max);
 
@@ -63,6 +63,6 @@ size_t record_split(struct span value, struct span *out, size_t max);
 const struct kind *record_check(struct span leaf, const char **ret_why);
 /* Checks a body (the lines between head and payloads) of this kind. */
 bool record_check_body(const struct kind *k, struct span body,
-    const char **ret_why);
+                       const char **ret_why);
 
 #endif
