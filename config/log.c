@@ -36,7 +36,8 @@ static size_t escape(char *out, size_t size, const char *text)
     return n;
 }
 
-static void emit(const char *level, int err, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+emit(const char *level, int err, const char *fmt, va_list ap)
 {
     char text[2048], line[4096];
     size_t n;

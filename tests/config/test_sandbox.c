@@ -1,0 +1,172 @@
+/*
+ * test_sandbox.c - what a process can no longer do. Each test runs in a child,
+ * since the rights do not come back.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/sandbox.h"
+
+/* Runs act in a sandboxed child; returns its wait status. */
+static int run(unsigned allow, void (*act)(void))
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0) {
+        if (sandbox_enter("", allow) != 0)
+            _exit(99);
+        act();
+        _exit(7);
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void lives(int status)
+{
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+static void is_killed(int status)
+{
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+
+static void allocate(void)
+{
+    char *p = malloc(4 << 20);
+
+    if (p == NULL)
+        _exit(8);
+    memset(p, 1, 4 << 20);
+    free(p);
+}
+
+static void open_file(void)
+{
+    if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+        _exit(8);
+}
+
+static void make_directory(void)
+{
+    (void)rmdir("/tmp/assay-no-such-directory");
+    _exit(8);
+}
+
+static void unix_socket(void)
+{
+    if (socket(AF_UNIX, SOCK_STREAM, 0) < 0)
+        _exit(8);
+}
+
+static void inet_socket(void)
+{
+    (void)socket(AF_INET, SOCK_STREAM, 0);
+    _exit(8);
+}
+
+static void execute(void)
+{
+    execl("/bin/true", "true", (char *)NULL);
+    _exit(8);
+}
+
+static void memory_is_always_allowed(void **state)
+{
+    (void)state;
+    lives(run(0, allocate));
+}
+
+static void opening_a_file_needs_its_permission(void **state)
+{
+    (void)state;
+    is_killed(run(SANDBOX_UNIX, open_file));
+    lives(run(SANDBOX_READ_FILES, open_file));
+}
+
+static void changing_the_disk_needs_its_permission(void **state)
+{
+    (void)state;
+    is_killed(run(SANDBOX_READ_FILES, make_directory));
+}
+
+static void only_unix_sockets_can_be_made(void **state)
+{
+    (void)state;
+    lives(run(SANDBOX_UNIX, unix_socket));
+    is_killed(run(SANDBOX_UNIX, inet_socket));
+    is_killed(run(0, unix_socket));
+}
+
+static void nothing_is_executed(void **state)
+{
+    (void)state;
+    is_killed(run(SANDBOX_READ_FILES | SANDBOX_WRITE_FILES | SANDBOX_UNIX |
+                      SANDBOX_INET | SANDBOX_THREADS,
+                  execute));
+}
+
+static void root_becomes_the_user_for_good(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid = fork();
+    if (pid == 0) {
+        if (sandbox_enter("nobody", SANDBOX_READ_FILES) != 0)
+            _exit(99);
+        _exit(geteuid() == 0 || getegid() == 0 ? 8 : 7);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    lives(status);
+}
+
+static void an_unknown_user_is_an_error(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid = fork();
+    if (pid == 0)
+        _exit(sandbox_enter("no-such-user", 0) == 0 ? 8 : 7);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    lives(status);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_always_allowed),
+        cmocka_unit_test(opening_a_file_needs_its_permission),
+        cmocka_unit_test(changing_the_disk_needs_its_permission),
+        cmocka_unit_test(only_unix_sockets_can_be_made),
+        cmocka_unit_test(nothing_is_executed),
+        cmocka_unit_test(root_becomes_the_user_for_good),
+        cmocka_unit_test(an_unknown_user_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
