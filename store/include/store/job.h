@@ -18,11 +18,12 @@
  *         claimed: payload `ids` of the record `claimed`, forced mode only:
  *         for each choice u32 count, then u32 ids, big-endian
  * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
- *         "api":..,"mode":..,"status":200,"streamed":true,"model":TEXT,
- *         "request":BASE64,"response":BASE64,"manifest":HEX}
+ *         "api":..,"mode":"blind"|"forced"|"none","status":200,
+ *         "streamed":true,"model":TEXT,"request":BASE64,"response":BASE64,
+ *         "manifest":HEX,"reason":TEXT}  (reason: "" unless mode is none)
  * result {"schema":"assay.result/1","unit":HEX,"nonce":HEX,"run":1,
  *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
- *         "reason":TEXT,"route":"invariant","level":"-",
+ *         "reason":TEXT ("" if ok),"route":"invariant","level":"-",
  *         "model":TEXT,"prompt_tokens":N,"completion_tokens":N,
  *         "digests":[HEX of layer outputs ...],
  *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
@@ -37,7 +38,9 @@
 
 #include "store/span.h"
 
-enum job_mode { JOB_BLIND, JOB_FORCED };
+/* JOB_NONE: a claim alone, no job packet: the unit cannot be run, and the
+ * claim's reason says why. */
+enum job_mode { JOB_BLIND, JOB_FORCED, JOB_NONE };
 
 struct job {
     uint64_t epoch;
@@ -66,6 +69,7 @@ struct claim {
     bool streamed;
     struct span request, response; /* decoded bodies */
     uint8_t manifest[32];          /* zeros: none */
+    struct span reason; /* UNCHECKABLE for this reason, docs/records.md */
     void *memory;
 };
 
@@ -118,8 +122,11 @@ int claim_write(const struct claim *c, char **ret_bytes, size_t *ret_n);
 int claim_read(struct span bytes, struct claim *ret_c, const char **ret_why);
 void claim_free(struct claim *c);
 int result_write(const struct result *r, char **ret_bytes, size_t *ret_n);
-int result_read(struct span bytes, struct result *ret_r,
-    const char **ret_why);
+int result_read(struct span bytes, struct result *ret_r, const char **ret_why);
 void result_free(struct result *r);
+
+/* SHA-256 of the result's bytes with run 0 and no worker: equal for two runs
+ * exactly if they computed the same. -ENOMEM, -EIO. */
+int result_digest(const struct result *r, uint8_t ret_digest[32]);
 
 #endif
