@@ -10,9 +10,10 @@
  *     NAME_commit BASE64 LF  NAME_len N LF      for each payload
  *
  * Every key of the kind stands exactly once, unless it is `many` (zero or more
- * lines). Values: U64 decimal without leading zeros; HEX lower case; TEXT with
- * every byte outside [A-Za-z0-9._:/+=@-] written %XX, and "-" for an empty one
- * (a text that is "-" is written %2D). A key with columns holds one TEXT or
+ * lines). Values: U64 decimal without leading zeros, below 2^63; HEX lower case,
+ * "-" for an empty one; TEXT with every byte outside [A-Za-z0-9._:/+=@-], and
+ * no other, written %XX (upper case), and "-" for an empty one (a text that is
+ * "-" is written %2D). A key with columns holds one TEXT or
  * U64 a column, separated by commas.
  *
  * Index: a table KIND with the columns seq, time_ns, unit (BLOB, the leaf hash
