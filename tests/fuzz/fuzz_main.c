@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUT_MAX = 1 << 20, MUTATIONS = 200 };
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+enum { INPUT_MAX = 1 << 20, MUTATIONS = 200 };
 
 static uint64_t state = 0x9e3779b97f4a7c15;
 
