@@ -1,0 +1,57 @@
+/*
+ * manifest.h - which model exactly: a digest of every file that decides what
+ * it answers, as registered in the record `manifest`.
+ *
+ * Files, in byte order of their names: config.json, generation_config.json,
+ * tokenizer.json, tokenizer_config.json, chat_template.jinja,
+ * model.safetensors, model.safetensors.index.json and the shards it names;
+ * those that exist. `weights` is the SHA-256 of what sha256sum(1) prints for
+ * the safetensors files in that order ("HEX  NAME LF" each), so anyone can
+ * make it again with coreutils. `manifest` is the SHA-256 of the text
+ *
+ *     assay-manifest/1 LF  numerics NAME LF  recipe NAME LF
+ *     "HEX  NAME LF" of every file
+ *
+ * with - for an empty name. The model's public name is not part of it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RECOMPUTE_MANIFEST_H
+#define RECOMPUTE_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct record;
+struct why;
+
+enum { MANIFEST_NAME_MAX = 128, MANIFEST_FILES_MAX = 192 };
+
+struct manifest_file {
+    char name[MANIFEST_NAME_MAX];
+    uint64_t bytes;
+    uint8_t sha256[32];
+};
+
+struct manifest {
+    struct manifest_file *files;
+    size_t n_files;
+    char numerics[32], recipe[64];
+    uint8_t manifest[32], weights[32];
+    /* Zeros when there is no such file. template: chat_template.jinja, or
+     * tokenizer_config.json where the template stands in there. */
+    uint8_t config[32], tokenizer[32], template[32];
+};
+
+/* Reads and hashes the files of dir. numerics: "fixed"; recipe may be empty.
+ * Returns as model_open. The caller ends ret_m with manifest_fini. */
+int manifest_init(const char *dir, const char *numerics, const char *recipe,
+                  struct manifest *ret_m, struct why *ret_why);
+void manifest_fini(struct manifest *m);
+
+/* Writes the keys of kind `manifest`; model: its public name; engine: who
+ * serves it, may be empty. False if they do not fit. */
+bool manifest_record(const struct manifest *m, const char *model,
+                     const char *engine, struct record *r);
+
+#endif

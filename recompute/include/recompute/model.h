@@ -1,0 +1,70 @@
+/*
+ * model.h - a model directory in Hugging Face form, opened for computing.
+ *
+ * Comes in: config.json (the old form with rope_theta and torch_dtype, and the
+ * new one with rope_parameters and dtype), generation_config.json if there is
+ * one, model.safetensors or its shards (model.safetensors.index.json); dtypes
+ * F32, F16, BF16. Goes out: checked numbers and the weights, brought once into
+ * the order in which the kernels read them and shared by every sequence and
+ * thread. What a file asks for and the forward pass does not do is an error in
+ * words, never ignored.
+ *
+ * Architectures: LlamaForCausalLM; MistralForCausalLM without a sliding
+ * window; Qwen2ForCausalLM without one. RoPE types: default, linear, llama3.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RECOMPUTE_MODEL_H
+#define RECOMPUTE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why something was refused, in words, for a log line. */
+struct why {
+    char text[256];
+};
+
+enum { MODEL_EOS_MAX = 16 };
+
+enum rope_type { ROPE_DEFAULT, ROPE_LINEAR, ROPE_LLAMA3 };
+
+struct rope {
+    enum rope_type type;
+    double theta;
+    double factor;                            /* linear, llama3 */
+    double low_freq_factor, high_freq_factor; /* llama3 */
+    double original_context;                  /* llama3 */
+};
+
+struct model_config {
+    uint32_t vocab;
+    uint32_t hidden;
+    uint32_t ffn; /* width between gate/up and down */
+    uint32_t layers;
+    uint32_t heads, kv_heads, head_dim;
+    uint32_t context; /* positions the model was made for */
+    float rms_eps;
+    struct rope rope;
+    bool tied; /* the head is the embedding */
+    bool qkv_bias, o_bias, mlp_bias;
+    int64_t bos;                 /* -1: none */
+    uint32_t eos[MODEL_EOS_MAX]; /* config.json and generation_config.json */
+    size_t n_eos;
+};
+
+struct model;
+
+/*
+ * Opens dir. Returns 0; -EINVAL when a file is refused (ret_why says which and
+ * for what); -ENOENT and other errno of opening; -ENOMEM. The caller closes
+ * *ret_m. Nothing of dir is needed after the call but the mapped weight files,
+ * which must not change while the model is open.
+ */
+int model_open(const char *dir, struct model **ret_m, struct why *ret_why);
+void model_close(struct model *m);
+
+const struct model_config *model_config(const struct model *m);
+bool model_is_eos(const struct model_config *c, uint32_t id);
+
+#endif
