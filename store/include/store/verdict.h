@@ -11,7 +11,7 @@
  *     before a differing logprob at the same position; length when one side
  *     ends where the other goes on
  *   4 envelope_differ > 0                -> MISMATCH envelope
- *   5 nothing was compared (no token and no text) -> UNCHECKABLE
+ *   5 no choice was compared, by token or by text -> UNCHECKABLE
  *     nothing_compared
  *   6 otherwise                          -> MATCH
  * SPDX-License-Identifier: Apache-2.0
@@ -47,11 +47,11 @@ struct place {
 struct evidence {
     const char *reason; /* from docs/records.md, or NULL */
     uint64_t runs, runs_differ;
-    uint64_t choices;
-    uint64_t tokens, tokens_differ;     /* compared, differing */
+    uint64_t choices; /* compared, token by token or by their text */
+    uint64_t tokens, tokens_differ; /* compared, differing */
     uint64_t logprobs, logprobs_differ;
-    uint64_t length_differ;             /* choices whose length differs */
-    uint64_t envelope_differ;           /* envelope fields that differ */
+    uint64_t length_differ;   /* choices whose length differs */
+    uint64_t envelope_differ; /* envelope fields that differ */
     struct place token_at, logprob_at, length_at; /* the first of each */
 };
 
@@ -63,7 +63,7 @@ struct judgement {
 };
 
 struct judgement verdict_of(const struct evidence *e);
-const char *verdict_name(enum verdict v);            /* "MATCH" ... */
+const char *verdict_name(enum verdict v);             /* "MATCH" ... */
 const char *verdict_class_name(enum verdict_class c); /* "token" ... "-" */
 
 #endif
