@@ -48,5 +48,16 @@ const struct setting settings_table[] = {
         "How often a worker repeats each job; repeats that differ make the "
         "verdict UNSTABLE."),
 
+    INT("check.traffic_s", 1, 86400, 300,
+        "Health: seconds since the tap's last account of its traffic before "
+        "silence is an alarm."),
+    INT("check.unsigned_s", 1, 86400, 600,
+        "Health: seconds that a recorded exchange may wait for a signed "
+        "checkpoint."),
+    INT("check.job_s", 1, 864000, 3600,
+        "Health: seconds that a drawn unit may wait for its verdict."),
+    INT("check.disk_free_mb", 1, 1000000000, 1024,
+        "Health: MiB that must be free where the state directory lies."),
+
     {NULL, SETTING_INT, 0, 0, 0, NULL, NULL, NULL},
 };
