@@ -26,9 +26,8 @@ struct api_candidate {
     struct span bytes; /* the token's bytes as the API gave them */
     bool has_bytes;
     bool has_logprob;
-    double logprob;      /* as printed; null and -inf are -INFINITY */
-    uint32_t bits;       /* float32 bits of logprob, nearest even */
-    struct span decimal; /* the logprob as written on the wire */
+    double logprob; /* null in an answer is -INFINITY: -inf has no JSON */
+    uint32_t bits;  /* float32 bits of logprob, nearest even */
 };
 
 struct api_token {
@@ -41,8 +40,10 @@ struct api_token {
 struct api_choice {
     uint32_t index;
     struct span text; /* all text of the answer, joined; echo included */
-    struct api_token *tokens;
+    struct api_token *tokens; /* of the answer, without an echoed prompt */
     size_t n_tokens;
+    struct api_token *prompt; /* the prompt's tokens, where the API told them */
+    size_t n_prompt;
     struct span finish; /* finish_reason as written; empty: none seen */
     bool has_ids;       /* every token has its id */
     bool has_logprobs;
@@ -54,7 +55,7 @@ struct api_answer {
     struct span error;          /* message of an error answer; empty: none */
     struct api_choice *choices; /* ordered by index */
     size_t n_choices;
-    bool has_usage;
+    bool has_usage; /* the server told its counts, else they are counted here */
     uint64_t tokens_in, tokens_out, tokens_cached;
     uint64_t events; /* server-sent events with data */
     bool ended;      /* stream: its end marker was seen */
@@ -64,7 +65,7 @@ enum prompt_form { PROMPT_NONE, PROMPT_TEXT, PROMPT_IDS, PROMPT_MESSAGES };
 
 struct api_message {
     struct span role;
-    struct span content; /* text parts joined */
+    struct span content; /* text parts joined by LF */
 };
 
 struct api_prompt {
@@ -102,7 +103,9 @@ struct api_request {
     struct span *stops;
     size_t n_stops;
     /* Keys that change the answer and that this table does not carry
-     * ("tools", "logit_bias", "response_format", ...), in the order seen. */
+     * ("tools", "logit_bias", "messages.tool_calls", ...), or whose value is
+     * not of the key's type, in the order seen. null and empty lists and
+     * objects change nothing. */
     struct span *others;
     size_t n_others;
 };
@@ -120,10 +123,17 @@ struct api_exchange {
 const char *dialect_find(struct span method, struct span target);
 
 /*
+ * Once, before rights are given up: the JSON library opens /dev/urandom for
+ * its hash seed at its first use.
+ */
+void dialect_init(void);
+
+/*
  * Parses both sides in full. resp may be empty (answer stays zero). streamed:
  * the body is text/event-stream. PARSE_BAD: not JSON, or not of this API;
- * *ret_why (static) says what. The caller ends ret_x with dialect_free even
- * then.
+ * *ret_why (static) says what. What could be read is filled in even then, and
+ * the caller ends ret_x with dialect_free. A number beyond its type, invalid
+ * UTF-8, a key that stands twice and deep nesting are bad.
  */
 enum parse dialect_parse(const char *api, struct span req, struct span resp,
                          bool streamed, struct api_exchange *ret_x,
@@ -131,28 +141,41 @@ enum parse dialect_parse(const char *api, struct span req, struct span resp,
 void dialect_free(struct api_exchange *x);
 
 /*
- * The cheap form for the packet path: model, id, usage, streamed, from the
- * request, the first data event and the last ones only; tokens_out falls back
- * to the number of data events. Text is copied into the struct.
+ * The cheap form for the packet path: no tree, no allocation. The request's
+ * and a whole answer's top level, of a stream the first data event and the
+ * last ones only. Text is copied, cut to fit and NUL-terminated.
+ * tokens_from says what the counts rest on:
+ *   "usage"  the server's own numbers
+ *   "tokens" counted over token ids or logprobs listed in the answer; exact
+ *   "events" events that may carry a token: a lower bound of tokens_out
+ *   "-"      nothing; the counts are 0
+ * tokens_in is 0 where the answer does not tell it.
  */
 struct api_summary {
     char model[128], id[128];
     bool streamed;
+    bool failed; /* an error answer */
     uint64_t events, tokens_in, tokens_out;
+    const char *tokens_from;
 };
 enum parse dialect_summary(const char *api, struct span req, struct span resp,
                            bool streamed, struct api_summary *ret_s);
 
-/* Walks server-sent events (WHATWG HTML section 9.2): the next event's data,
- * its lines joined with LF. data is borrowed from body when it is one line,
- * else from *scratch, which the caller frees. PARSE_MORE: the body ends within
- * an event. end_offset: offset just past the event. */
+/*
+ * Walks server-sent events (WHATWG HTML section 9.2). PARSE_OK: the next event
+ * that has data, its lines joined with LF; offset stands just past it. data is
+ * borrowed from body when it is one line, else from scratch, until the next
+ * call; sse_end frees it. PARSE_MORE: no further whole event; offset stands
+ * where the rest begins. PARSE_BAD: out of memory. Start with {.body = ...}.
+ */
 struct sse {
     struct span body;
     size_t offset;
-    char *scratch;
+    uint8_t *scratch;
+    size_t scratch_size;
 };
 enum parse sse_next(struct sse *s, struct span *ret_data,
                     struct span *ret_event_name);
+void sse_end(struct sse *s);
 
 #endif

@@ -41,6 +41,7 @@ struct exchange {
     bool streamed;
     uint64_t events; /* server-sent events with data */
     uint64_t tokens_in, tokens_out;
+    struct span tokens_from; /* api_summary.tokens_from; empty: "-" */
     bool complete;
     struct span cause; /* why not complete, from the list in docs/records.md */
     uint64_t gap_bytes;
@@ -57,7 +58,8 @@ bool exchange_piece(struct span map, size_t i, uint64_t *ret_offset,
 /*
  * The decoded body: side->body if there is one, else the pieces of raw joined
  * into a new buffer. The caller frees *ret_owned (may be NULL: the span is
- * borrowed from side). -EINVAL if a piece lies outside raw, -ENOMEM.
+ * borrowed from side). -EINVAL if the pieces do not lie in order within raw,
+ * -ENOMEM.
  */
 int exchange_body(const struct exchange_side *side, struct span *ret_body,
                   uint8_t **ret_owned);
