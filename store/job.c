@@ -5,12 +5,12 @@
  */
 #include "store/job.h"
 
-#include "packet.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "packet.h"
 
 #define JOB_SCHEMA   "assay.job/1"
 #define CLAIM_SCHEMA "assay.claim/1"

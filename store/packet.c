@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base64.h"
+#include "store/utf8.h"
+
 struct block {
     struct block *next;
     max_align_t bytes[];
@@ -260,72 +263,18 @@ void packet_hex_span(struct packet *p, const char *key, struct span *ret_s,
         packet_fail(p, why);
 }
 
-static const char base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static int base64_digit(char c)
-{
-    const char *at = c == '\0' ? NULL : strchr(base64_digits, c);
-
-    return at == NULL ? -1 : (int)(at - base64_digits);
-}
-
-/* One group of four; fewer bytes only before padding, whose unused bits are
- * zero. Returns the number of bytes, or -1. */
-static int base64_group(const char *s, bool last, uint8_t out[3])
-{
-    size_t n = 4;
-    uint32_t bits = 0;
-
-    if (last && s[3] == '=')
-        n = s[2] == '=' ? 2 : 3;
-    for (size_t i = 0; i < 4; i++) {
-        int digit = i < n ? base64_digit(s[i]) : 0;
-
-        if (digit < 0)
-            return -1;
-        bits = bits << 6 | (uint32_t)digit;
-    }
-    out[0] = (uint8_t)(bits >> 16);
-    out[1] = (uint8_t)(bits >> 8);
-    out[2] = (uint8_t)bits;
-    for (size_t i = n - 1; i < 3; i++)
-        if (out[i] != 0)
-            return -1;
-    return (int)n - 1;
-}
-
-static bool base64_decode(const char *s, size_t len, uint8_t *out,
-                          size_t *ret_n)
-{
-    uint8_t group[3];
-    size_t n = 0;
-
-    if (len % 4 != 0)
-        return false;
-    for (size_t i = 0; i < len; i += 4) {
-        int got = base64_group(s + i, i + 4 == len, group);
-
-        if (got < 0)
-            return false;
-        memcpy(out + n, group, (size_t)got);
-        n += (size_t)got;
-    }
-    *ret_n = n;
-    return true;
-}
-
 bool packet_value_base64(struct packet *p, const json_t *v, struct span *ret_s)
 {
-    size_t len = json_string_length(v), n = 0;
+    struct span text = span_of(json_string_value(v), json_string_length(v));
+    size_t size = text.n / 4 * 3, n;
     uint8_t *q;
 
     ret_s->p = NULL;
     ret_s->n = 0;
     if (!json_is_string(v))
         return false;
-    q = alloc(p, len / 4 * 3);
-    if (q == NULL || !base64_decode(json_string_value(v), len, q, &n))
+    q = alloc(p, size);
+    if (q == NULL || base64_decode(text, q, size, &n) != PARSE_OK)
         return false;
     *ret_s = span_of(q, n);
     return true;
@@ -365,31 +314,6 @@ const json_t *packet_array(struct packet *p, const char *key, const char *why)
     return value(p, key, JSON_ARRAY, why);
 }
 
-/* Length of the well-formed UTF-8 sequence at s (Unicode table 3-7), or 0. */
-static size_t utf8_length(struct span s)
-{
-    uint8_t c = s.p[0], low = 0x80, high = 0xbf;
-    size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-
-    if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || s.n < n)
-        return 0;
-    if (c == 0xe0)
-        low = 0xa0;
-    else if (c == 0xf0)
-        low = 0x90;
-    if (c == 0xed)
-        high = 0x9f;
-    else if (c == 0xf4)
-        high = 0x8f;
-    for (size_t i = 1; i < n; i++) {
-        if (s.p[i] < low || s.p[i] > high)
-            return 0;
-        low = 0x80;
-        high = 0xbf;
-    }
-    return n;
-}
-
 json_t *packet_new_text(struct span s)
 {
     static const char unknown[] = "\xef\xbf\xbd";
@@ -400,14 +324,14 @@ json_t *packet_new_text(struct span s)
     if (out == NULL)
         return NULL;
     for (size_t i = 0; i < s.n; i += step) {
-        step = utf8_length(span_of(s.p + i, s.n - i));
-        if (step == 0 || s.p[i] == '\0') {
+        struct span rest = span_of(s.p + i, s.n - i);
+
+        if (utf8_step(rest, &step) == PARSE_OK && *rest.p != '\0') {
+            memcpy(out + n, rest.p, step);
+            n += step;
+        } else {
             memcpy(out + n, unknown, 3);
             n += 3;
-            step = 1;
-        } else {
-            memcpy(out + n, s.p + i, step);
-            n += step;
         }
     }
     v = json_stringn_nocheck(out, n);
@@ -434,25 +358,13 @@ json_t *packet_new_hex(struct span s)
 
 json_t *packet_new_base64(struct span s)
 {
-    char *out = malloc(s.n / 3 * 4 + 8);
-    size_t n = 0;
+    size_t n = base64_len(s.n);
+    char *out = malloc(n + 1);
     json_t *v;
 
     if (out == NULL)
         return NULL;
-    for (size_t i = 0; i < s.n; i += 3) {
-        size_t left = s.n - i;
-        uint32_t bits = (uint32_t)s.p[i] << 16;
-
-        if (left > 1)
-            bits |= (uint32_t)s.p[i + 1] << 8;
-        if (left > 2)
-            bits |= s.p[i + 2];
-        out[n++] = base64_digits[bits >> 18];
-        out[n++] = base64_digits[bits >> 12 & 63];
-        out[n++] = left > 1 ? base64_digits[bits >> 6 & 63] : '=';
-        out[n++] = left > 2 ? base64_digits[bits & 63] : '=';
-    }
+    base64_encode(s, out);
     v = json_stringn_nocheck(out, n);
     free(out);
     return v;

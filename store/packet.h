@@ -72,7 +72,7 @@ bool packet_value_base64(struct packet *p, const json_t *v, struct span *ret_s);
 void packet_fail(struct packet *p, const char *why);
 
 /* New JSON strings for writing; NULL when out of memory. Text that is not
- * UTF-8 goes out with U+FFFD for each bad byte. */
+ * UTF-8 goes out with U+FFFD for each ill-formed part and each NUL. */
 json_t *packet_new_text(struct span s);
 json_t *packet_new_hex(struct span s);
 json_t *packet_new_base64(struct span s);

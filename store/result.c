@@ -5,13 +5,13 @@
  */
 #include "store/job.h"
 
-#include "packet.h"
-
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "packet.h"
+#include "store/sha256.h"
 
 #define RESULT_SCHEMA "assay.result/1"
 
@@ -274,8 +274,7 @@ int result_digest(const struct result *r, uint8_t ret_digest[32])
     err = result_write(&same, &bytes, &n);
     if (err != 0)
         return err;
-    if (EVP_Digest(bytes, n, ret_digest, NULL, EVP_sha256(), NULL) != 1)
-        err = -EIO;
+    sha256(span_of(bytes, n), ret_digest);
     free(bytes);
-    return err;
+    return 0;
 }

@@ -126,7 +126,7 @@ int result_read(struct span bytes, struct result *ret_r, const char **ret_why);
 void result_free(struct result *r);
 
 /* SHA-256 of the result's bytes with run 0 and no worker: equal for two runs
- * exactly if they computed the same. -ENOMEM, -EIO. */
+ * exactly if they computed the same. -ENOMEM. */
 int result_digest(const struct result *r, uint8_t ret_digest[32]);
 
 #endif
