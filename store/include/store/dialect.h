@@ -26,6 +26,7 @@ struct api_candidate {
     struct span bytes; /* the token's bytes as the API gave them */
     bool has_bytes;
     bool has_logprob;
+    bool has_prob;  /* logprob is a probability (post_sampling_probs) instead */
     double logprob; /* null in an answer is -INFINITY: -inf has no JSON */
     uint32_t bits;  /* float32 bits of logprob, nearest even */
 };
@@ -171,6 +172,7 @@ enum parse dialect_summary(const char *api, struct span req, struct span resp,
 struct sse {
     struct span body;
     size_t offset;
+    size_t lf; /* just past the next LF; 0: not looked for */
     uint8_t *scratch;
     size_t scratch_size;
 };

@@ -1,0 +1,165 @@
+/*
+ * dialect.c - the table of dialects, and an exchange parsed in full. Comes in:
+ * method, target, decoded bodies. Goes out: struct api_exchange, which owns
+ * its arena.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "row.h"
+
+static const struct dialect *const dialects[] = {
+    &openai_chat,   &openai_completions, &openai_responses, &anthropic_messages,
+    &vllm_generate, &sglang_generate,    &llama_completion,
+};
+enum { DIALECTS = sizeof dialects / sizeof *dialects };
+
+static bool is_target(const struct dialect *d, struct span path)
+{
+    for (size_t i = 0; d->targets[i] != NULL; i++) {
+        struct span wanted = span_str(d->targets[i]), end = path;
+
+        if (path.n < wanted.n)
+            continue;
+        if (d->anywhere) {
+            end.p += path.n - wanted.n;
+            end.n = wanted.n;
+        }
+        if (span_eq(end, wanted))
+            return true;
+    }
+    return false;
+}
+
+const char *dialect_find(struct span method, struct span target)
+{
+    const uint8_t *query =
+        target.n == 0 ? NULL : memchr(target.p, '?', target.n);
+
+    if (query != NULL)
+        target.n = (size_t)(query - target.p);
+    if (!span_eq_str(method, "POST"))
+        return NULL;
+    for (size_t i = 0; i < DIALECTS; i++)
+        if (is_target(dialects[i], target))
+            return dialects[i]->name;
+    return NULL;
+}
+
+void dialect_init(void)
+{
+    json_object_seed(0); /* 0: from the system's random source */
+}
+
+static const char *read_request(const struct dialect *d, struct span text,
+                                struct api_exchange *x)
+{
+    struct request_build b = {.m = x->memory, .r = &x->request};
+    json_t *root = json_read(text);
+
+    x->request.n = 1;
+    if (root == NULL)
+        return "request is not JSON";
+    if (json_is_object(root))
+        request_read(&b, root, d->keys, "");
+    json_decref(root);
+    if (x->request.n_prompts == 0)
+        request_bad(&b, "request has no prompt");
+    return b.why;
+}
+
+static void read_whole(const struct dialect *d, struct answer_build *b,
+                       struct span text)
+{
+    json_t *root = json_read(text);
+
+    if (root == NULL)
+        answer_bad(b, "answer is not JSON");
+    else if (!answer_error(b, root))
+        d->answer(b, root);
+    json_decref(root);
+}
+
+static void read_event(const struct dialect *d, struct answer_build *b,
+                       struct span data, struct span name)
+{
+    json_t *root;
+
+    if (span_eq_str(data, "[DONE]")) {
+        b->answer->ended = true;
+        return;
+    }
+    root = json_read(data);
+    if (root == NULL)
+        answer_bad(b, "event is not JSON");
+    else if (!answer_error(b, root))
+        d->event(b, root, name);
+    json_decref(root);
+}
+
+static void read_stream(const struct dialect *d, struct answer_build *b,
+                        struct span body)
+{
+    struct sse s = {.body = body};
+    struct span data, name;
+    enum parse r;
+
+    while ((r = sse_next(&s, &data, &name)) == PARSE_OK && b->why == NULL) {
+        read_event(d, b, data, name);
+        b->event = ++b->answer->events;
+    }
+    if (r == PARSE_BAD)
+        b->m->failed = true;
+    sse_end(&s);
+}
+
+static const struct dialect *find_name(const char *api)
+{
+    for (size_t i = 0; i < DIALECTS; i++)
+        if (strcmp(dialects[i]->name, api) == 0)
+            return dialects[i];
+    return NULL;
+}
+
+enum parse dialect_parse(const char *api, struct span req, struct span resp,
+                         bool streamed, struct api_exchange *ret_x,
+                         const char **ret_why)
+{
+    const struct dialect *d = find_name(api);
+    struct answer_build b = {.request = &ret_x->request,
+                             .answer = &ret_x->answer};
+
+    memset(ret_x, 0, sizeof *ret_x);
+    *ret_why = "no such API";
+    if (d == NULL)
+        return PARSE_BAD;
+    ret_x->memory = calloc(1, sizeof *ret_x->memory);
+    *ret_why = "out of memory";
+    if (ret_x->memory == NULL)
+        return PARSE_BAD;
+    ret_x->api = d->name;
+    b.m = ret_x->memory;
+    *ret_why = read_request(d, req, ret_x);
+    if (resp.n != 0 && streamed)
+        read_stream(d, &b, resp);
+    else if (resp.n != 0)
+        read_whole(d, &b, resp);
+    answer_finish(&b);
+    if (*ret_why == NULL)
+        *ret_why = b.why;
+    if (ret_x->memory->failed)
+        *ret_why = "out of memory";
+    return *ret_why == NULL ? PARSE_OK : PARSE_BAD;
+}
+
+void dialect_free(struct api_exchange *x)
+{
+    if (x->memory != NULL) {
+        memory_free(x->memory);
+        free(x->memory);
+    }
+    memset(x, 0, sizeof *x);
+}

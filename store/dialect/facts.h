@@ -1,0 +1,41 @@
+/*
+ * facts.h - what a summary needs from the top level of a message, found by
+ * skimming (skim.h). Spans are borrowed from the message.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STORE_DIALECT_FACTS_H
+#define STORE_DIALECT_FACTS_H
+
+#include "store/span.h"
+
+struct facts {
+    struct span model, id;
+    bool streamed; /* asked for */
+    bool several;  /* asked for more than one answer */
+    bool echo;     /* asked to list the prompt's tokens first */
+    bool failed;   /* an error answer */
+    bool has_in, has_out;
+    bool one_answer; /* the counts are of one answer: llama.cpp's timings, an
+                        indexed event of SGLang */
+    uint64_t in, out;
+    uint64_t prompt_ids; /* prompt token ids listed */
+    uint64_t unlisted;   /* stop tokens that the answer names but not lists */
+};
+
+/* Model, stream and number of answers of a request; false: no JSON object. */
+bool facts_request(struct facts *f, struct span req);
+/* Facts of an answer or of one event; later ones replace earlier ones. An
+ * array is the answers of a list and adds up. false: not JSON. */
+bool facts_add(struct facts *f, struct span message);
+/* The counts do not cover the whole answer. */
+bool facts_are_partial(const struct facts *f);
+/* An event of a stream whose text, tokens or logprobs are not empty. */
+bool facts_event_has_token(struct span event);
+/*
+ * Tokens that a body lists: ids in "token_ids", else logprobs; with echo only
+ * ids, since the logprobs are then the prompt's as well. Keys are found as
+ * text: within a JSON string their quotes would be escaped.
+ */
+uint64_t facts_listed_tokens(struct span body, bool echo);
+
+#endif
