@@ -1,0 +1,100 @@
+/*
+ * reconcile.h - the exchanges of an epoch against the batch steps that the
+ * engines told, both ways.
+ *
+ * Comes in: the index, read-only, and the range of leaves [first, end) of an
+ * epoch. Goes out: findings, to be written as records, and counts.
+ *
+ * What is compared. A plan is all batch members with the same request and
+ * choice, in the order of their records. Per exchange of an inference API:
+ *   no_metadata      it was answered, and no plan is its
+ *   dup_metadata     a plan computes a position again that it had computed
+ *   size_diff        a plan has a hole, or its prompt or its tokens are not as
+ *                    many as on the wire
+ * and per plan:
+ *   orphan_metadata  no exchange is its
+ * At most one finding a plan: the first that holds, in its rows' order.
+ * prompt_diff is assay-compare's, which knows the prompt.
+ *
+ * A plan's tokens. Rows must follow one another: the first starts at its
+ * cached tokens, each next one where the last ended. After prompt_n positions
+ * each further one is a sampled token, and the last position's sample is one
+ * more: sampled = end - prompt_n + 1. A plan that never went past its prompt
+ * may have sampled one token or none (a prompt that is only scored, or SGLang
+ * warming its cache before it answers n times). An engine that throws away
+ * computed positions (preemption, rejected drafts) says so with the operation
+ * "rewind REQUEST CHOICE POSITION" (docs/batch-feed.md): the plan then goes on
+ * from there. The wire's count is exact for tokens_from `usage` and `tokens`,
+ * a lower bound for `events` and for an incomplete exchange, where the engine
+ * may have gone on while the client was leaving. tokens_in is compared when
+ * the wire told it; a prompt answered m times counts once.
+ *
+ * Whose plan. The member's request is the exchange's api_id. Some answers do
+ * not carry the engine's id: llama.cpp's /completion has none, SGLang's
+ * /v1/messages makes up its own ("msg_..."), SGLang's second and further
+ * choices have ids of their own, and an exchange that was cut before its
+ * answer has none yet. For these, and only these, a plan without an exchange
+ * is taken by its shape: it ran within the time of the exchange (slack_ns
+ * aside), and its prompt and token counts fit; further choices must have the
+ * prompt digest of the first. Plans so taken are counted in by_shape.
+ *
+ * Edges. An exchange belongs to the epoch of its record, wherever its rows
+ * are. A plan belongs to the epoch of its last row; while it is rewound and
+ * has not gone on it belongs to none. Rows and exchanges recorded after end
+ * are looked at as well: so a late row is no finding, and the caller should
+ * let a second pass between fixing end and asking. How far to look: from the
+ * first request of the range, slack_ns earlier, to slack_ns past its end.
+ *
+ * No feed. Where no batch step was ever recorded before end and the feed is
+ * not required, there is no finding; the exchanges are counted in no_feed and
+ * the certificate says that they are uncovered. A feed that once spoke is
+ * required from then on.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SAMPLER_RECONCILE_H
+#define SAMPLER_RECONCILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sqlite3;
+
+/* One finding; texts are borrowed for the call. */
+struct finding {
+    const char *class;  /* from docs/records.md */
+    uint8_t object[32]; /* unit of the exchange; of an orphan: of the batch
+                           step with its first row */
+    const char *engine; /* "" if no row is known */
+    uint64_t step;      /* of the row where it shows; 0 if none */
+    const char *request;
+    uint64_t expected; /* by the wire */
+    uint64_t seen;     /* in the plan */
+    const char *detail;
+};
+
+typedef void (*finding_reader)(void *context, const struct finding *f);
+
+struct reconcile_options {
+    bool feed_required;
+    int64_t slack_ns; /* clocks of engine and tap, lag of the feed */
+    finding_reader found;
+    void *context;
+};
+
+struct reconcile_counts {
+    uint64_t exchanges; /* of inference APIs in the range */
+    uint64_t matched;   /* with a plan */
+    uint64_t by_shape;  /* of these, not by id alone */
+    uint64_t no_feed;   /* not looked at: no engine told its batches */
+    uint64_t findings;
+};
+
+/*
+ * Reconciles the leaves [first, end). Returns 0, -ENOMEM, or -EIO when the
+ * index cannot be read (nothing is then to be trusted, whatever was found).
+ */
+int reconcile_epoch(struct sqlite3 *db, uint64_t first, uint64_t end,
+                    const struct reconcile_options *options,
+                    struct reconcile_counts *ret_counts);
+
+#endif
