@@ -1,0 +1,12 @@
+/*
+ * kernels_x86.h - the tables of kernels for x86-64.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef FIXED_KERNELS_X86_H
+#define FIXED_KERNELS_X86_H
+
+#include "kernels.h"
+
+extern const struct kernels kernels_avx2, kernels_avx512;
+
+#endif
