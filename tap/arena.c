@@ -97,6 +97,11 @@ void arena_fini(struct arena *a)
     memset(a, 0, sizeof *a);
 }
 
+size_t arena_block_max(const struct arena *a)
+{
+    return block_bytes(a->orders - 1);
+}
+
 /* A block of exactly this order, or NULL. */
 static uint8_t *block_take(struct arena *a, unsigned order)
 {

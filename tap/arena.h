@@ -37,6 +37,9 @@ struct buffer {
 int arena_init(struct arena *a, size_t bytes, size_t max_block);
 void arena_fini(struct arena *a);
 
+/* The longest buffer there can be. */
+size_t arena_block_max(const struct arena *a);
+
 /* Appends n bytes. False, and the buffer unchanged, if there is no room. */
 bool buffer_append(struct arena *a, struct buffer *b, const void *p, size_t n);
 /* Makes room for n more bytes and returns where they go, or NULL; the caller

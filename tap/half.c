@@ -214,14 +214,37 @@ static bool map_add(struct half_pool *p, struct message *m, uint64_t at,
     return true;
 }
 
-/* The message outgrew its limit or the arena. */
-static void overflow(struct half_pool *p, struct message *m)
+/* Pieces beyond the bytes that were kept. */
+static void map_trim(struct message *m)
 {
-    if (!m->full && m->raw.n < (size_t)1
-                                   << (ARENA_MIN_BITS + p->arena.orders - 1))
+    uint64_t offset;
+    uint32_t len;
+    int64_t time_ns;
+
+    while (m->map.n > 0) {
+        size_t last = m->map.n / EXCHANGE_PIECE_BYTES - 1;
+
+        if (!exchange_piece(buffer_span(&m->map), last, &offset, &len,
+                            &time_ns) ||
+            offset + len <= m->raw.n)
+            return;
+        if (offset < m->raw.n) {
+            put_be(m->map.p + last * EXCHANGE_PIECE_BYTES + 8,
+                   m->raw.n - offset, 4);
+            return;
+        }
+        m->map.n -= EXCHANGE_PIECE_BYTES;
+    }
+}
+
+/* n more bytes have no room: the message is too large, or the arena full. */
+static void overflow(struct half_pool *p, struct message *m, size_t n)
+{
+    if (m->raw.n + n <= arena_block_max(&p->arena))
         p->dropped++;
     m->full = true;
     message_fault(m, "too_large");
+    map_trim(m);
 }
 
 static void message_add(struct half_pool *p, struct half *h, struct span bytes,
@@ -235,7 +258,7 @@ static void message_add(struct half_pool *p, struct half *h, struct span bytes,
     m->to = h->offset;
     m->last_ns = time_ns;
     if (!m->full && !buffer_append(&p->arena, &m->raw, bytes.p, bytes.n))
-        overflow(p, m);
+        overflow(p, m, bytes.n);
     if (m->full)
         p->dropped_bytes += bytes.n;
 }
@@ -281,7 +304,11 @@ static enum half_event take_head(struct half_pool *p, struct half *h,
     *in = span_of(in->p + piece.n, in->n - piece.n);
     if (piece.kind == HTTP1_BLANK) {
         h->offset += piece.n;
-        p->attributed_bytes += piece.n;
+        if (h->lost)
+            stray_add(p, h, stray_cause(h, span_of(bytes.p, 0)), bytes,
+                      time_ns);
+        else
+            p->attributed_bytes += piece.n;
         return HALF_MORE;
     }
     message_begin(h, time_ns);
@@ -318,7 +345,7 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
             http1_next(&h->http, span_of(in->p + used, in->n - used), &piece);
         if (piece.kind == HTTP1_CONTENT && piece.n > 0 && !m->full &&
             !map_add(p, m, m->raw.n + used, piece.n, time_ns))
-            overflow(p, m);
+            overflow(p, m, in->n);
         used += piece.n;
     }
     message_add(p, h, span_of(in->p, used), time_ns);

@@ -162,17 +162,19 @@ static enum http1_step step_chunk_size(struct http1 *h, struct span in,
 static enum http1_step step_chunk_ext(struct http1 *h, struct span in,
                                       struct http1_piece *piece)
 {
-    bool first = h->line_n == 0, after_cr = h->cr;
-    bool ended = take_line(h, in, &piece->n);
-    const uint8_t *end = in.p + piece->n - (ended ? 1 : 0);
-    const uint8_t *cr = memchr(in.p, '\r', (size_t)(end - in.p));
+    bool after_cr = h->cr, ended;
+    const uint8_t *end, *cr;
 
     /* What may follow the digits: end of line, white space, ";". */
-    if (first && memchr("\r\n \t;", in.p[0], 5) == NULL)
+    piece->n = 0;
+    if (h->line_n == 0 && memchr("\r\n \t;", in.p[0], 5) == NULL)
         return ends(h, HTTP1_BROKEN);
+    ended = take_line(h, in, &piece->n);
     if (h->line_n > HTTP1_LINE_MAX)
         return ends(h, HTTP1_TOO_LONG);
     /* A CR inside the line is one of smuggling's tools. */
+    end = in.p + piece->n - (ended ? 1 : 0);
+    cr = memchr(in.p, '\r', (size_t)(end - in.p));
     if ((after_cr && end > in.p) || (cr != NULL && cr + 1 < end))
         h->lax = true;
     return ended ? chunk_begins(h) : HTTP1_MORE;
