@@ -48,6 +48,46 @@ const struct setting settings_table[] = {
         "How often a worker repeats each job; repeats that differ make the "
         "verdict UNSTABLE."),
 
+    WORD("tap.source", "pcap dpdk", "pcap",
+         "Back end that captures: libpcap, or the poll-mode drivers of DPDK."),
+    STR("tap.interface", 0, 63, "",
+        "Interface to listen to; \"any\" is all of them."),
+    STR("tap.filter", 0, 4000, "",
+        "BPF filter text of the capture; empty: everything. What it leaves out "
+        "is not even counted, so it stands in no account of loss."),
+    INT("tap.snaplen", 256, 524288, 262144,
+        "Bytes captured of each frame; offload makes frames of 64 KiB and "
+        "more."),
+    INT("tap.buffer_mib", 1, 4096, 256,
+        "The kernel's ring for captured frames, in MiB."),
+    STR("tap.eal", 0, 4000, "",
+        "Arguments for the environment layer of DPDK, separated by blanks."),
+    INT("tap.streams", 16, 16777216, 65536,
+        "Connections held at once. When full, the one silent longest ends."),
+    INT("tap.segments", 64, 4194304, 32768,
+        "Pool of 2 KiB blocks for bytes that wait for missing ones, and for "
+        "recent ones to compare retransmissions with."),
+    INT("tap.held_kib", 64, 65536, 1024,
+        "Most KiB that may wait in one direction of a connection."),
+    INT("tap.history_kib", 1, 1024, 16,
+        "Recent KiB kept in each direction to compare retransmissions with."),
+    INT("tap.fragments", 1, 65536, 256,
+        "Fragmented IP datagrams held at once, 64 KiB each."),
+    INT("tap.fragment_s", 1, 3600, 30,
+        "Seconds that a fragmented datagram is waited for."),
+    INT("tap.ack_grace_ms", 1, 60000, 500,
+        "Milliseconds that bytes which their receiver has acknowledged are "
+        "waited for before they are a gap."),
+    INT("tap.one_sided_ms", 1, 600000, 2000,
+        "The same where no acknowledgement tells that they were received."),
+    INT("tap.half_open_s", 1, 3600, 5,
+        "Seconds until a connection that was not accepted is forgotten."),
+    INT("tap.idle_s", 1, 864000, 1800,
+        "Seconds of silence until a connection is taken to have ended."),
+    INT("tap.linger_s", 1, 3600, 5,
+        "Seconds that a closed connection is remembered for late packets, and "
+        "that a reset may be disproved by its sender going on."),
+
     INT("check.traffic_s", 1, 86400, 300,
         "Health: seconds since the tap's last account of its traffic before "
         "silence is an alarm."),

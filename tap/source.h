@@ -71,7 +71,7 @@ struct source_ops {
     const char *name;
     int (*open)(const struct source_config *c, struct source *s);
     enum source_state (*batch)(struct source *s, size_t max);
-    void (*stats)(struct source *s, struct source_stats *st);
+    void (*stats)(struct source *s); /* brings s->stats up to date */
     void (*close)(struct source *s);
 };
 extern const struct source_ops *const source_backends[];

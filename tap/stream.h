@@ -118,6 +118,8 @@ struct stream_counters {
     uint64_t refused_window; /* no data of this connection: wild numbers */
     uint64_t refused_reset;  /* text within a RST */
     uint64_t refused_closed; /* after both sides closed, or after FIN */
+    uint64_t refused_late;   /* in the place of a gap, or before offset 0 */
+    uint64_t refused_pool;   /* no block left; a gap is told in their place */
     uint64_t gaps, gap_bytes;
     uint64_t gap_pool_bytes, gap_snaplen_bytes; /* part of gap_bytes */
     uint64_t conflicts, conflict_bytes;
@@ -142,8 +144,10 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
 void stream_close(struct stream_table *t);
 
 void stream_push(struct stream_table *t, const struct segment *s);
-/* Lets time pass without packets: live captures call it some times a second.
- * Work grows with what expires, not with what is held. */
+/* Lets time pass without packets. Live captures call it when there is nothing
+ * to read, some times a second, with the time of day: never while frames wait
+ * unread, or waits would end before what they wait for is looked at. Work
+ * grows with what expires, not with what is held. */
 void stream_tick(struct stream_table *t, int64_t time_ns);
 /* Ends every connection with END_CAPTURE. */
 void stream_flush(struct stream_table *t);

@@ -63,10 +63,8 @@ struct wire_config {
 struct settings;
 struct wire;
 
-/* Fills c from the keys tap.* of the settings. */
+/* From the keys tap.* (all defaults: the settings of an empty file). */
 void wire_config_read(const struct settings *s, struct wire_config *ret_c);
-/* The same without a settings file: the defaults of the table. */
-void wire_config_default(struct wire_config *ret_c);
 
 int wire_open(const struct wire_config *c, const struct stream_handler *h,
               struct wire **ret_w);

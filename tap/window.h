@@ -1,0 +1,79 @@
+/*
+ * window.h - the bytes of one direction around its front, in blocks of a fixed
+ * pool: those that wait for a hole to be filled or for their turn, and those
+ * delivered recently, kept to compare second copies with.
+ *
+ * Positions are 64-bit and do not wrap. A block covers the positions of one
+ * aligned range of 2 KiB; one bit a byte says what is there, so that any
+ * pattern of pieces, overlaps and holes costs the same: the first copy of a
+ * byte stays. A search tree finds the block of a position; its shape does not
+ * depend on the order in which blocks come (treap, Seidel and Aragon 1996).
+ *
+ * Blocks with delivered bytes only are a cache: the pool takes the oldest of
+ * them when it is empty. Blocks with waiting bytes are never taken.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TAP_WINDOW_H
+#define TAP_WINDOW_H
+
+#include "store/span.h"
+
+enum { BLOCK_BYTES = 2048 };
+
+struct block;
+struct block_pool;
+
+/* One direction. Zeroed is empty. */
+struct window {
+    struct block *root;
+    struct block *last; /* the block used last, found without the tree */
+    uint32_t blocks;
+    uint32_t held; /* bytes put and not yet taken */
+};
+
+/* What a second look at some bytes found. */
+struct window_put {
+    size_t fresh;       /* were not there, and are now */
+    size_t same;        /* were there */
+    size_t differ;      /* of same: bytes that differ from the first copy */
+    size_t unknown;     /* not there (window_compare) */
+    uint64_t differ_at; /* position of the first of them */
+};
+
+/* -ENOMEM, -EINVAL (n is 0). Nothing is allocated afterwards. */
+int block_pool_open(uint32_t n, struct block_pool **ret_p);
+void block_pool_close(struct block_pool *p);
+/* Whether n more blocks can be had. */
+bool block_pool_has(const struct block_pool *p, size_t n);
+
+/*
+ * Puts bytes that wait. Returns how many were dealt with; fewer than given
+ * only if the pool has no block left.
+ */
+size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
+                  struct span bytes, int64_t time_ns, struct window_put *r);
+/* Keeps bytes that have been delivered; forgets them if the pool is full. */
+void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
+                 struct span bytes);
+/* Compares a second copy with what is kept; changes nothing. */
+void window_compare(const struct window *w, uint64_t pos, struct span bytes,
+                    struct window_put *r);
+/*
+ * Takes the bytes at pos, up to limit, that came with one time stamp; they
+ * stay as delivered ones. Borrowed until the next call. Empty if there are
+ * none.
+ */
+struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
+                        uint64_t limit, int64_t *ret_time_ns);
+/* The end of the bytes that are there without a hole from pos on. */
+uint64_t window_contiguous(const struct window *w, uint64_t pos);
+/* The first byte that is there at pos or later; false if there is none. */
+bool window_next(const struct window *w, uint64_t pos, uint64_t *ret_pos);
+/* The lowest position of which anything may be kept; UINT64_MAX: nothing. */
+uint64_t window_floor(const struct window *w);
+/* Frees the lowest block. */
+void window_drop_lowest(struct block_pool *p, struct window *w);
+/* Frees every block. */
+void window_clear(struct block_pool *p, struct window *w);
+
+#endif
