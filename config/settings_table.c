@@ -88,6 +88,20 @@ const struct setting settings_table[] = {
         "Seconds that a closed connection is remembered for late packets, and "
         "that a reset may be disproved by its sender going on."),
 
+    STR("web.static_url", 1, 255, "/static",
+        "Where the web server serves the page's style sheet."),
+    STR("web.key_file", 0, 4000, "/etc/assay/web.key",
+        "File with 32 random bytes, readable for the page alone, that its "
+        "forms are signed with. Without it the page takes no form."),
+    STR("web.actor", 0, 64, "",
+        "Who acts on the page when the web server names nobody: for a demo "
+        "without log-in; empty: nobody may."),
+    BOOL("web.reveal", 0,
+        "Whether people on the page may open stored content; each opening is "
+        "recorded."),
+    INT("web.deadline_ms", 10, 60000, 2000,
+        "Milliseconds that the queries of one page may take."),
+
     INT("check.traffic_s", 1, 86400, 300,
         "Health: seconds since the tap's last account of its traffic before "
         "silence is an alarm."),
