@@ -102,6 +102,26 @@ const struct setting settings_table[] = {
     INT("web.deadline_ms", 10, 60000, 2000,
         "Milliseconds that the queries of one page may take."),
 
+    STR("sampler.user", 0, 64, "",
+        "User that assay-sampler becomes after start; empty: stays."),
+    INT("sampler.close_after_s", 0, 31536000, 0,
+        "Seconds after which `assay-sampler run` closes an epoch that has "
+        "exchanges; 0: never by time."),
+    INT("sampler.close_after_exchanges", 0, 1000000000, 0,
+        "Exchanges after which `assay-sampler run` closes an epoch; 0: never "
+        "by count."),
+    INT("sampler.poll_ms", 20, 60000, 500,
+        "Milliseconds between two looks of `assay-sampler run`."),
+    BOOL("sampler.feed_required", false,
+         "A batch feed belongs to this site: exchanges without any are "
+         "findings even if no feed has ever spoken."),
+    INT("sampler.feed_slack_ms", 0, 3600000, 10000,
+        "Milliseconds by which the clocks of engine and tap may differ and "
+        "the feed may lag when batch steps are matched with exchanges."),
+    INT("sampler.feed_settle_ms", 0, 60000, 1000,
+        "Milliseconds between fixing the end of an epoch and matching, so "
+        "that late batch steps arrive."),
+
     INT("check.traffic_s", 1, 86400, 300,
         "Health: seconds since the tap's last account of its traffic before "
         "silence is an alarm."),

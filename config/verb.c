@@ -26,7 +26,7 @@ const struct verb verbs[] = {
      "show the epochs and what each waits for"},
     {"replay", "FILE", "assay-recompute", "recompute", "replay", NULL,
      "run a job packet here and print the result"},
-    {"export", "EPOCH DIR", "assay-export", "store", "", NULL,
+    {"export", "EPOCH DIR", "assay-export", "sampler", "", NULL,
      "write an epoch as a directory that a stranger can verify"},
     {"verify", "DIR --key VKEY", "assay-verify", "sampler", "", NULL,
      "check an exported epoch without database or network"},
