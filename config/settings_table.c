@@ -112,7 +112,7 @@ const struct setting settings_table[] = {
         "by count."),
     INT("sampler.poll_ms", 20, 60000, 500,
         "Milliseconds between two looks of `assay-sampler run`."),
-    BOOL("sampler.feed_required", false,
+    BOOL("sampler.feed_required", 0,
          "A batch feed belongs to this site: exchanges without any are "
          "findings even if no feed has ever spoken."),
     INT("sampler.feed_slack_ms", 0, 3600000, 10000,
