@@ -116,6 +116,8 @@ static bool accept_line(struct half *h, struct message *m)
         h->role = HALF_REQUESTS;
     else if (h->role != HALF_REQUESTS && head_start_line(s, HEAD_RESPONSE))
         h->role = HALF_RESPONSES;
+    else if (h->role != HALF_RESPONSES && !h->lost && head_broken_request(s))
+        h->role = HALF_REQUESTS;
     else
         return false;
     m->line_ok = true;
@@ -451,7 +453,7 @@ void half_interim(struct half *h)
     http1_init(&h->http);
     h->now->head_at = (uint32_t)h->now->raw.n;
     h->now->new_bytes = 0;
-    h->now->interim = true;
+    h->now->interim++;
     h->now->line_ok = h->now->head_ok = false;
 }
 

@@ -22,7 +22,7 @@ struct message {
     bool begun;
     bool line_ok;       /* the last start line was seen and is one */
     bool head_ok;       /* the last head was seen whole */
-    bool interim;       /* raw begins with interim answers */
+    uint16_t interim;   /* interim answers that raw begins with */
     bool full;          /* no more room: later bytes are counted, not kept */
     bool whole;         /* ended as its framing says */
     uint64_t bytes;     /* payload bytes that belong to it, kept or not */

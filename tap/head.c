@@ -147,6 +147,40 @@ bool head_start_line(struct span line, enum head_side side)
     return start_line(without_line_end(line), &h);
 }
 
+/* Registered by IANA (RFC 9110 section 16.1), and one of a wide-spread
+ * software distribution service. */
+static const char *const methods[] = {
+    "GET",    "POST",       "OPTIONS",  "HEAD",       "PUT",       "DELETE",
+    "TRACE",  "CONNECT",    "PATCH",    "QUERY",      "COPY",      "LOCK",
+    "MOVE",   "MKCOL",      "PROPFIND", "UNLOCK",     "PROPPATCH", "SEARCH",
+    "REPORT", "CHECKOUT",   "CHECKIN",  "UNCHECKOUT", "MERGE",     "ACL",
+    "BIND",   "UNBIND",     "REBIND",   "LINK",       "UNLINK",    "LABEL",
+    "UPDATE", "MKACTIVITY", "CCM_POST", NULL};
+
+/* METHOD, then the end of the line or SP and anything. */
+static bool broken_request(struct span line, struct head *h)
+{
+    const uint8_t *sp = line.n == 0 ? NULL : memchr(line.p, ' ', line.n);
+    size_t n = sp == NULL ? line.n : (size_t)(sp - line.p);
+    const char *const *m = methods;
+
+    while (*m != NULL && !span_eq_str(span_of(line.p, n), *m))
+        m++;
+    if (*m == NULL)
+        return false;
+    h->method = (struct range){0, (uint32_t)n};
+    if (sp != NULL)
+        h->target = (struct range){(uint32_t)n + 1, (uint32_t)(line.n - n - 1)};
+    return true;
+}
+
+bool head_broken_request(struct span line)
+{
+    struct head h = {.side = HEAD_REQUEST};
+
+    return broken_request(without_line_end(line), &h);
+}
+
 /* The next element of a comma-separated list, trimmed; empty ones too. */
 static bool next_element(struct span *rest, struct span *ret_e)
 {
@@ -317,10 +351,13 @@ void head_parse(struct span raw, enum head_side side, struct head *ret_h)
     struct head h = {.side = side};
     struct fields f = {0};
     bool folded_framing = true; /* a fold right after the start line */
-    struct span rest = raw, line;
+    struct span rest = raw, line = raw;
 
-    if (!next_line(&rest, &line) || !start_line(line, &h))
+    if (!next_line(&rest, &line) || !start_line(line, &h)) {
         h.broken = h.hopeless = true;
+        if (side == HEAD_REQUEST)
+            (void)broken_request(without_line_end(line), &h);
+    }
     while (next_line(&rest, &line) && line.n > 0)
         field_line(&h, &f, line, &folded_framing);
     frame(&h, &f);

@@ -48,8 +48,11 @@ struct head {
 bool head_plausible(struct span begin, enum head_side side);
 /* Is this (with or without its line end) a start line? Strict. */
 bool head_start_line(struct span line, enum head_side side);
-/* Reads a head that begins with a line head_start_line accepts; cut: it may
- * end anywhere, framing is then not to be used. */
+/* A request line gone wrong: a registered method, but no target or version as
+ * they should be. Servers answer such lines. */
+bool head_broken_request(struct span line);
+/* Reads a head whose first line one of the two above accepts. It may end
+ * anywhere; framing is then not to be used. */
 void head_parse(struct span raw, enum head_side side, struct head *ret_h);
 /* A response's framing depends on the method it answers (section 6.3, items 1
  * and 2); method: empty if the request is not known. */

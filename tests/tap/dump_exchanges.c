@@ -90,7 +90,7 @@ static void exchange(void *ctx, struct slot *s)
         side("req", &x->req, sh.req_body);
         side("resp", &x->resp, sh.resp_body);
         printf("\"has_req\":%d,\"has_resp\":%d,\"interim\":%d,", s->req.begun,
-               s->resp.begun, s->resp.interim);
+               s->resp.line_ok, s->resp.interim);
         printf("\"stream\":%llu,\"index\":%llu,\"status\":%llu,"
                "\"complete\":%d,\"streamed\":%d,\"events\":%llu,"
                "\"tokens_in\":%llu,\"tokens_out\":%llu,\"gap_bytes\":%llu,"
