@@ -69,8 +69,9 @@ const struct setting settings_table[] = {
         "recent ones to compare retransmissions with."),
     INT("tap.held_kib", 64, 65536, 1024,
         "Most KiB that may wait in one direction of a connection."),
-    INT("tap.history_kib", 1, 1024, 16,
-        "Recent KiB kept in each direction to compare retransmissions with."),
+    INT("tap.history_kib", 1, 1024, 4,
+        "Recent KiB kept in each direction to compare retransmissions with; 64 "
+        "times as many while they are not acknowledged."),
     INT("tap.fragments", 1, 65536, 256,
         "Fragmented IP datagrams held at once, 64 KiB each."),
     INT("tap.fragment_s", 1, 3600, 30,

@@ -15,7 +15,7 @@ void direction_begin(struct direction *d, uint64_t pos, enum start start)
 {
     d->base = d->next = d->contig = d->top = pos;
     d->acked = start == START_ACKED ? pos : 0;
-    d->start = start;
+    d->start = (uint8_t)start;
 }
 
 bool direction_move_base(struct direction *d, uint64_t pos)
@@ -102,7 +102,7 @@ static void skip(struct stream_table *t, struct direction *d, uint64_t to,
 }
 
 /* Where a hole at contig ends: at bytes that are there, or at limit. */
-static uint64_t hole_end(const struct direction *d, uint64_t limit)
+static uint64_t hole_end(struct direction *d, uint64_t limit)
 {
     uint64_t there;
 
@@ -113,19 +113,19 @@ static uint64_t hole_end(const struct direction *d, uint64_t limit)
 
 /*
  * Recent bytes are kept to compare second copies with: history_bytes of them,
- * and while the peer has not acknowledged them 16 times as many.
+ * and while the peer has not acknowledged them 64 times as many.
  */
 static void trim(struct stream_table *t, struct direction *d)
 {
     uint64_t keep = t->config.history_bytes;
 
-    while ((uint64_t)d->window.blocks * BLOCK_BYTES >
-           keep + BLOCK_BYTES + d->window.held) {
+    while (d->window.blocks > 0 && (uint64_t)d->window.blocks * BLOCK_BYTES >
+                                       keep + BLOCK_BYTES + d->window.held) {
         uint64_t end = window_floor(&d->window) + BLOCK_BYTES;
 
         if (end > d->next || d->next - end < keep)
             break;
-        if (d->acked < end && d->next - end < 16 * keep)
+        if (d->acked != 0 && d->acked < end && d->next - end < 64 * keep)
             break;
         window_drop_lowest(t->blocks, &d->window);
     }
@@ -165,7 +165,7 @@ static void wait_begin(struct stream_table *t, struct direction *d,
 {
     struct wait_queue *q = &t->waits[wait];
 
-    d->wait = wait;
+    d->wait = (uint8_t)wait;
     d->wait_at = d->contig;
     d->wait_limit = wait == WAIT_ACKED ? d->acked : d->top;
     d->wait_ns = t->time_ns;
@@ -256,7 +256,7 @@ static void skip_holes(struct stream_table *t, struct direction *d,
 void direction_give_up(struct stream_table *t, struct direction *d, bool force)
 {
     struct direction *peer = flow_peer(d);
-    enum wait wait = d->wait;
+    enum wait wait = (enum wait)d->wait;
 
     if (wait == WAIT_START) {
         d->start = START_KNOWN;

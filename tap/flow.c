@@ -9,14 +9,15 @@
 #include <string.h>
 
 #include "hash.h"
+#include "pool.h"
 
 enum { SECOND_CHANCES = 8 };
 
 static void table_free(struct stream_table *t)
 {
     block_pool_close(t->blocks);
-    free(t->all);
-    free(t->buckets);
+    pool_unmap(t->all, t->config.streams, sizeof(*t->all));
+    pool_unmap(t->buckets, (size_t)t->mask + 1, sizeof(struct flow *));
     free(t);
 }
 
@@ -49,8 +50,8 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
     t->mask = hash_mask(c->streams);
     t->seed = hash_seed();
     set_times(t);
-    t->all = calloc(c->streams, sizeof(*t->all));
-    t->buckets = calloc((size_t)t->mask + 1, sizeof(struct flow *));
+    t->all = pool_map(c->streams, sizeof(*t->all));
+    t->buckets = pool_map((size_t)t->mask + 1, sizeof(struct flow *));
     rc = t->all == NULL || t->buckets == NULL ? -ENOMEM : 0;
     if (rc == 0)
         rc = block_pool_open(c->blocks, &t->blocks);
@@ -105,7 +106,7 @@ static void put_last(struct stream_table *t, struct flow *f, enum queue to)
 {
     struct flow_queue *q = &t->queue[to];
 
-    f->queue = to;
+    f->queue = (uint8_t)to;
     f->queued_ns = t->clock_ns;
     f->newer = NULL;
     f->older = q->newest;

@@ -49,56 +49,57 @@ enum queue {
 
 struct flow;
 
+/* What every segment needs stands first, in as few cache lines as it fits. */
 struct direction {
-    struct window window;
-    struct flow *flow;
     uint64_t base, next, contig, top, acked;
     uint64_t fin;              /* position of the FIN; 0 none */
-    uint64_t lost_fin;         /* acknowledged position of a FIN never seen */
-    uint64_t gap_from, gap_to; /* the last gap */
     uint64_t cut_from, cut_to; /* sent, but cut off by the capture */
-    enum start start;
-    enum wait wait;
-    struct direction *older, *newer; /* in the queue of wait */
-    uint64_t wait_at;                /* contig when it began */
-    uint64_t wait_limit;             /* what it was for */
-    int64_t wait_ns;                 /* capture time, and on the clock */
-    int64_t wait_clock_ns;
-    int64_t seen_ns;         /* last segment of this direction, on the clock */
-    uint32_t isn, other_isn; /* of the SYN, and of another SYN */
-    uint32_t scaled_window;  /* that its sender offers, the largest */
-    uint32_t wild_seq;       /* end of the last segment with wild numbers */
-    uint32_t tag;
-    uint8_t wild_n;
-    uint8_t scale;
+    struct window window;
+    struct flow *flow;
+    uint8_t start;      /* enum start */
+    uint8_t wait;       /* enum wait */
     bool seen;          /* any segment */
     bool syn;           /* its SYN: isn */
     bool other_syn;     /* another one: other_isn */
     bool other_answers; /* the other one was a SYN-ACK */
     bool fin_acked;
     bool ended; /* half_end was told */
+    uint32_t tag;
+    uint32_t scaled_window; /* that its sender offers, the largest */
+    uint8_t scale;
+    uint8_t wild_n;
+    uint32_t wild_seq;       /* end of the last segment with wild numbers */
+    int64_t seen_ns;         /* last segment of this direction, on the clock */
+    uint32_t isn, other_isn; /* of the SYN, and of another SYN */
+    struct direction *older, *newer; /* in the queue of wait */
+    uint64_t wait_at;                /* contig when it began */
+    uint64_t wait_limit;             /* what it was for */
+    int64_t wait_ns;                 /* capture time, and on the clock */
+    int64_t wait_clock_ns;
+    uint64_t gap_from, gap_to; /* the last gap */
+    uint64_t lost_fin;         /* acknowledged position of a FIN never seen */
 };
 
 struct flow {
-    struct flow_key key;
-    struct flow *chain; /* same bucket, or the free list */
-    struct flow *older, *newer;
-    struct direction dir[2]; /* 0: sent by the lower end of the key */
+    _Alignas(64) struct flow_key key; /* a cache line */
+    struct flow *chain;               /* same bucket, or the free list */
     void *user;
-    uint64_t number;
-    int64_t first_ns, last_ns; /* capture time */
-    int64_t last_clock_ns;
-    int64_t queued_ns; /* on the clock */
-    int64_t reset_ns;
-    uint64_t reset_pos;
-    uint32_t bucket;
-    enum queue queue;
+    uint8_t queue;  /* enum queue */
     uint8_t client; /* index of the direction that the client sends */
-    uint8_t reset_by;
     bool client_known;
     bool opened; /* told to the handler */
     bool reset;
     bool closed; /* ended; only kept for late segments */
+    uint8_t reset_by;
+    int64_t first_ns, last_ns; /* capture time */
+    int64_t last_clock_ns;
+    int64_t queued_ns; /* on the clock */
+    struct flow *older, *newer;
+    uint64_t number;
+    int64_t reset_ns;
+    uint64_t reset_pos;
+    uint32_t bucket;
+    struct direction dir[2]; /* 0: sent by the lower end of the key */
 };
 
 struct flow_queue {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "pool.h"
 
 enum { WORDS = BLOCK_BYTES / 64, MARKS = 10 };
 
@@ -19,7 +20,7 @@ struct mark {
 };
 
 struct block {
-    uint64_t key; /* position / BLOCK_BYTES */
+    _Alignas(64) uint64_t key; /* position / BLOCK_BYTES */
     struct block *left, *right;
     uint32_t priority;
     uint32_t held; /* bytes put and not yet taken */
@@ -34,6 +35,7 @@ struct block {
 
 struct block_pool {
     struct block *all;
+    size_t n;
     struct block *free;
     struct block *oldest, *newest; /* of those with delivered bytes only */
     size_t ready;                  /* free, or with delivered bytes only */
@@ -49,7 +51,8 @@ int block_pool_open(uint32_t n, struct block_pool **ret_p)
     p = calloc(1, sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
-    p->all = calloc(n, sizeof(*p->all));
+    p->n = n;
+    p->all = pool_map(n, sizeof(*p->all));
     if (p->all == NULL) {
         free(p);
         return -ENOMEM;
@@ -68,7 +71,7 @@ void block_pool_close(struct block_pool *p)
 {
     if (p == NULL)
         return;
-    free(p->all);
+    pool_unmap(p->all, p->n, sizeof(*p->all));
     free(p);
 }
 
@@ -173,13 +176,20 @@ static struct block *tree_from(const struct window *w, uint64_t key)
     return found;
 }
 
+/* Sets the bits that window_keep left open. */
+static void set_kept(struct window *w)
+{
+    if (w->kept_from < w->kept_to)
+        set_bits(w->last->present, w->kept_from, w->kept_to);
+    w->kept_from = w->kept_to = 0;
+}
+
 static struct block *find_block(const struct window *w, uint64_t key)
 {
-    struct block *b = w->last;
+    struct block *b = w->root;
 
-    if (b != NULL && b->key == key)
-        return b;
-    b = w->root;
+    if (w->last != NULL && w->last_key == key)
+        return w->last;
     while (b != NULL && b->key != key)
         b = key < b->key ? b->left : b->right;
     return b;
@@ -211,9 +221,13 @@ static void free_block(struct block_pool *p, struct block *b)
         p->ready++;
     w->held -= b->held;
     w->blocks--;
-    if (w->last == b)
+    if (w->last == b) {
         w->last = NULL;
+        w->kept_from = w->kept_to = 0;
+    }
     tree_remove(&w->root, b);
+    if (b->key == w->floor_key && w->root != NULL)
+        w->floor_key = tree_from(w, 0)->key;
     b->newer = p->free;
     p->free = b;
 }
@@ -244,11 +258,17 @@ static struct block *get_block(struct block_pool *p, struct window *w,
         b->held = b->marks = 0;
         b->owner = w;
         memset(b->present, 0, sizeof(b->present));
+        if (w->root == NULL || key < w->floor_key)
+            w->floor_key = key;
         tree_insert(&w->root, b);
         list_add(p, b);
         w->blocks++;
     }
-    w->last = b;
+    if (w->last != b) {
+        set_kept(w);
+        w->last = b;
+        w->last_key = key;
+    }
     return b;
 }
 
@@ -350,6 +370,7 @@ size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
 
         if (b == NULL)
             break;
+        set_kept(w);
         merge(b, pos + done, part, r);
         done += part.n;
         if (r->fresh == before)
@@ -375,16 +396,21 @@ void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
 
         if (b != NULL) {
             memcpy(b->bytes + at, part.p, part.n);
-            set_bits(b->present, at, at + (uint32_t)part.n);
+            if (w->kept_to != at || w->kept_from == w->kept_to) {
+                set_kept(w);
+                w->kept_from = (uint16_t)at;
+            }
+            w->kept_to = (uint16_t)(at + part.n);
         }
         pos += part.n;
         bytes = (struct span){bytes.p + part.n, bytes.n - part.n};
     }
 }
 
-void window_compare(const struct window *w, uint64_t pos, struct span bytes,
+void window_compare(struct window *w, uint64_t pos, struct span bytes,
                     struct window_put *r)
 {
+    set_kept(w);
     while (bytes.n > 0) {
         struct span part = in_block(pos, bytes);
         const struct block *b = find_block(w, pos / BLOCK_BYTES);
@@ -420,6 +446,7 @@ struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
     uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
     uint32_t to = BLOCK_BYTES;
 
+    set_kept(w);
     if (b == NULL || limit <= pos)
         return (struct span){NULL, 0};
     if (limit - pos < to - at)
@@ -438,8 +465,9 @@ struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
     return (struct span){b->bytes + at, to - at};
 }
 
-uint64_t window_contiguous(const struct window *w, uint64_t pos)
+uint64_t window_contiguous(struct window *w, uint64_t pos)
 {
+    set_kept(w);
     for (;;) {
         const struct block *b = find_block(w, pos / BLOCK_BYTES);
         uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
@@ -454,10 +482,11 @@ uint64_t window_contiguous(const struct window *w, uint64_t pos)
     }
 }
 
-bool window_next(const struct window *w, uint64_t pos, uint64_t *ret_pos)
+bool window_next(struct window *w, uint64_t pos, uint64_t *ret_pos)
 {
     const struct block *b = tree_from(w, pos / BLOCK_BYTES);
 
+    set_kept(w);
     while (b != NULL) {
         uint64_t start = b->key * BLOCK_BYTES;
         uint32_t from = pos > start ? (uint32_t)(pos - start) : 0;
@@ -472,26 +501,9 @@ bool window_next(const struct window *w, uint64_t pos, uint64_t *ret_pos)
     return false;
 }
 
-uint64_t window_floor(const struct window *w)
-{
-    const struct block *b = w->root;
-
-    if (b == NULL)
-        return UINT64_MAX;
-    while (b->left != NULL)
-        b = b->left;
-    return b->key * BLOCK_BYTES;
-}
-
 void window_drop_lowest(struct block_pool *p, struct window *w)
 {
-    struct block *b = w->root;
-
-    if (b == NULL)
-        return;
-    while (b->left != NULL)
-        b = b->left;
-    free_block(p, b);
+    free_block(p, tree_from(w, 0));
 }
 
 void window_clear(struct block_pool *p, struct window *w)

@@ -23,12 +23,19 @@ enum { BLOCK_BYTES = 2048 };
 struct block;
 struct block_pool;
 
-/* One direction. Zeroed is empty. */
+/*
+ * One direction. Zeroed is empty. The block used last is found without the
+ * tree, and the bits of the bytes kept there last are set only when somebody
+ * looks: in the common case only the bytes themselves are touched.
+ */
 struct window {
-    struct block *root;
-    struct block *last; /* the block used last, found without the tree */
+    uint64_t last_key;
+    struct block *last;
+    uint16_t kept_from, kept_to; /* in the last block; bits not yet set */
+    uint32_t held;               /* bytes put and not yet taken */
     uint32_t blocks;
-    uint32_t held; /* bytes put and not yet taken */
+    uint64_t floor_key; /* lowest; undefined without blocks */
+    struct block *root;
 };
 
 /* What a second look at some bytes found. */
@@ -56,7 +63,7 @@ size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
 void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
                  struct span bytes);
 /* Compares a second copy with what is kept; changes nothing. */
-void window_compare(const struct window *w, uint64_t pos, struct span bytes,
+void window_compare(struct window *w, uint64_t pos, struct span bytes,
                     struct window_put *r);
 /*
  * Takes the bytes at pos, up to limit, that came with one time stamp; they
@@ -66,12 +73,16 @@ void window_compare(const struct window *w, uint64_t pos, struct span bytes,
 struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
                         uint64_t limit, int64_t *ret_time_ns);
 /* The end of the bytes that are there without a hole from pos on. */
-uint64_t window_contiguous(const struct window *w, uint64_t pos);
+uint64_t window_contiguous(struct window *w, uint64_t pos);
 /* The first byte that is there at pos or later; false if there is none. */
-bool window_next(const struct window *w, uint64_t pos, uint64_t *ret_pos);
-/* The lowest position of which anything may be kept; UINT64_MAX: nothing. */
-uint64_t window_floor(const struct window *w);
-/* Frees the lowest block. */
+bool window_next(struct window *w, uint64_t pos, uint64_t *ret_pos);
+/* The lowest position of which anything may be kept; there are blocks. */
+static inline uint64_t window_floor(const struct window *w)
+{
+    return w->floor_key * BLOCK_BYTES;
+}
+
+/* Frees the lowest block; there is one. */
 void window_drop_lowest(struct block_pool *p, struct window *w);
 /* Frees every block. */
 void window_clear(struct block_pool *p, struct window *w);
