@@ -1,0 +1,53 @@
+/*
+ * wire.h - an exchange of an inference API as reconciliation sees it, and what
+ * plans must add up to for it: pure rules over counts.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SAMPLER_WIRE_H
+#define SAMPLER_WIRE_H
+
+#include "plan.h"
+
+struct wire {
+    uint64_t seq;
+    uint8_t unit[32];
+    int64_t from_ns, to_ns;
+    uint64_t status;
+    char *api, *id;
+    uint64_t tokens_in, tokens_out;
+    bool exact; /* tokens_out is no lower bound */
+    bool complete;
+    uint64_t rank, same; /* among the exchanges with this id */
+};
+
+/* The columns that wire_read takes, in its order, of `exchange x`. */
+extern const char wire_columns[];
+
+/* The row of a statement over wire_columns; 0 or -ENOMEM. */
+int wire_read(sqlite3_stmt *s, struct wire *ret_w);
+void wire_free(struct wire *w);
+
+/* The engine ran for it and must have told so. */
+bool wire_was_answered(const struct wire *w);
+/* Its answer does not carry the engine's id: a plan may be its by shape. */
+bool wire_lacks_id(const struct wire *w);
+
+/* The plans taken for one exchange, a sum each. */
+struct sums {
+    struct strand_sum *p;
+    size_t n;
+};
+int sums_add(struct sums *s, const struct strand_sum *sum);
+
+/* The first flaw of the sums, of their prompts, of their tokens. */
+struct flaw wire_compare(const struct wire *w, const struct sums *s);
+/* Fewer tokens than on the wire although nothing else is wrong: choices are
+ * missing. */
+bool wire_lacks_choices(const struct wire *w, const struct sums *s);
+/* How well a single plan fits an exchange without an id: 0 not at all. */
+int wire_likeness(const struct wire *w, const struct strand_sum *sum);
+/* A plan could be a further choice of an exchange that has these. */
+bool wire_is_choice(const struct wire *w, const struct sums *s,
+                    const struct strand_sum *sum);
+
+#endif
