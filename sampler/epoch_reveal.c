@@ -40,13 +40,15 @@ static int awaits(struct sampler *s, const char *party, uint64_t epoch,
 static int first_awaiting(struct sampler *s, const char *party,
                           struct epoch_status *ret_st)
 {
-    uint64_t last;
+    uint64_t first, last;
     int err = ledger_last_epoch(&s->ledger, &last);
 
+    if (err == 0)
+        err = ledger_first_pending(&s->ledger, &first);
     if (err != 0)
         return err;
     err = -ENOENT;
-    for (uint64_t e = 1; e <= last && err == -ENOENT; e++)
+    for (uint64_t e = first; e <= last && err == -ENOENT; e++)
         err = awaits(s, party, e, ret_st);
     return err;
 }

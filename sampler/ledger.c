@@ -170,6 +170,17 @@ int ledger_last_epoch(struct ledger *l, uint64_t *ret_epoch)
     return number(&q, ret_epoch);
 }
 
+int ledger_first_pending(struct ledger *l, uint64_t *ret_epoch)
+{
+    struct query q = query(l, "SELECT coalesce((SELECT min(epoch)"
+                              " FROM frame_close WHERE epoch NOT IN"
+                              " (SELECT epoch FROM certificate)),"
+                              " (SELECT coalesce(max(epoch), 0) + 1"
+                              " FROM frame_close))");
+
+    return number(&q, ret_epoch);
+}
+
 int ledger_exchanges(struct ledger *l, uint64_t first, uint64_t *ret_n)
 {
     struct query q = query(l, "SELECT count(*) FROM exchange WHERE seq >= ?");

@@ -38,6 +38,8 @@ void ledger_fini(struct ledger *l);
 int ledger_leaves(struct ledger *l, uint64_t *ret_n);
 /* 0 when none was closed. */
 int ledger_last_epoch(struct ledger *l, uint64_t *ret_epoch);
+/* The first epoch that has no certificate; last + 1 if all have one. */
+int ledger_first_pending(struct ledger *l, uint64_t *ret_epoch);
 /* Exchanges at or behind a leaf. */
 int ledger_exchanges(struct ledger *l, uint64_t first, uint64_t *ret_n);
 
