@@ -44,6 +44,9 @@ const struct setting settings_table[] = {
     WORD("store.job_mode", "blind forced", "blind",
          "How drawn requests are run again: blind (the worker never sees the "
          "answer) or forced (it is given the claimed token ids)."),
+    INT("store.job_forced_percent", 1, 100, 100,
+        "In forced mode, the share of the jobs that are forced; the others "
+        "are blind. Which ones, nobody outside the store can tell."),
     INT("store.job_runs", 1, 100, 2,
         "How often a worker repeats each job; repeats that differ make the "
         "verdict UNSTABLE."),

@@ -47,7 +47,10 @@ int store_fd(const struct store_client *c); /* for poll: readable = acks */
 int store_put(struct store_client *c, const struct put *p,
               struct put_ack *ret_ack);
 /* Pipelined form: store_send queues and writes; store_next_ack takes one
- * acknowledgement, waiting up to wait_ms (-1 for ever; -EAGAIN if none). */
+ * acknowledgement, waiting up to wait_ms (-1 for ever; -EAGAIN if none). For a
+ * record that was refused it returns what store_put would, and only the tag is
+ * set. -EMSGSIZE from store_send: does not fit a record or a frame. The calls
+ * that wait for their answer need store_unacked() to be 0. */
 int store_send(struct store_client *c, const struct put *p, uint64_t tag);
 int store_next_ack(struct store_client *c, int wait_ms,
                    struct put_ack *ret_ack);

@@ -1,0 +1,360 @@
+/*
+ * jobs.c - from draws to job packets. Comes in: the index's draws, claimed ids
+ * and results. Goes out: files under jobs/, claims/, results/ and `job`
+ * records.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/log.h"
+#include "file.h"
+#include "store/layout.h"
+#include "store/record.h"
+#include "store/sha256.h"
+#include "unit.h"
+
+/* A drawn unit, or a result of one. */
+struct task {
+    bool result;
+    uint64_t seq; /* of the result */
+    uint64_t epoch, run;
+    uint8_t unit[MERKLE_HASH];
+};
+
+struct jobs {
+    struct ledger *ledger;
+    struct jobs_config config;
+    uint64_t seen; /* leaves whose draws and results are in the queue */
+    struct task *task;
+    size_t at, n, size;
+};
+
+int jobs_open(struct ledger *l, const struct jobs_config *config,
+              struct jobs **ret_j)
+{
+    static const char *const dirs[] = {LAYOUT_JOBS, LAYOUT_CLAIMS,
+                                       LAYOUT_RESULTS};
+    struct jobs *j = calloc(1, sizeof(*j));
+    int rc = 0;
+
+    if (j == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < 3 && rc == 0; i++)
+        rc = file_make_dir(layout_path(ledger_dir(l), dirs[i]).text, 0750);
+    if (rc != 0) {
+        free(j);
+        return rc;
+    }
+    j->ledger = l;
+    j->config = *config;
+    *ret_j = j;
+    return 0;
+}
+
+void jobs_close(struct jobs *j)
+{
+    if (j == NULL)
+        return;
+    free(j->task);
+    free(j);
+}
+
+static int add_task(struct jobs *j, const struct task *t)
+{
+    size_t size = j->size != 0 ? 2 * j->size : 64;
+    struct task *p;
+
+    if (j->n == j->size) {
+        p = realloc(j->task, size * sizeof(*p));
+        if (p == NULL)
+            return -ENOMEM;
+        j->task = p;
+        j->size = size;
+    }
+    j->task[j->n++] = *t;
+    return 0;
+}
+
+/* Queues the rows (epoch, object, seq, run) of a query over new leaves. */
+static int find_tasks(struct jobs *j, const char *sql, bool result,
+                      uint64_t end)
+{
+    sqlite3_stmt *s;
+    int rc = 0;
+
+    if (sqlite3_prepare_v2(ledger_db(j->ledger), sql, -1, &s, NULL) !=
+        SQLITE_OK)
+        return -EIO;
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)j->seen);
+    sqlite3_bind_int64(s, 2, (sqlite3_int64)end);
+    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
+        struct task t = {.result = result};
+
+        if (sqlite3_column_bytes(s, 1) != MERKLE_HASH)
+            continue; /* no unit of ours */
+        t.epoch = (uint64_t)sqlite3_column_int64(s, 0);
+        memcpy(t.unit, sqlite3_column_blob(s, 1), MERKLE_HASH);
+        t.seq = (uint64_t)sqlite3_column_int64(s, 2);
+        t.run = (uint64_t)sqlite3_column_int64(s, 3);
+        rc = add_task(j, &t);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Draws without a job, claimed ids of earlier draws without one, results
+ * without a verdict. */
+static int look_for_tasks(struct jobs *j)
+{
+    static const char drawn[] =
+        "SELECT w.epoch,d.object,w.seq,0 FROM draw w "
+        "JOIN draw_drawn d ON d.seq=w.seq WHERE w.seq>=?1 AND w.seq<?2 AND "
+        "NOT EXISTS(SELECT 1 FROM job o WHERE o.object=d.object AND "
+        "o.epoch=w.epoch) ORDER BY d.seq,d.pos";
+    static const char claimed[] =
+        "SELECT c.epoch,c.object,c.seq,0 FROM claimed c "
+        "WHERE c.seq>=?1 AND c.seq<?2 AND "
+        "NOT EXISTS(SELECT 1 FROM job o WHERE o.object=c.object AND "
+        "o.epoch=c.epoch) AND NOT EXISTS(SELECT 1 FROM draw_drawn d "
+        "WHERE d.object=c.object AND d.seq>=?1 AND d.seq<?2) ORDER BY c.seq";
+    static const char results[] =
+        "SELECT r.epoch,r.object,r.seq,r.run FROM result r "
+        "WHERE r.seq>=?1 AND r.seq<?2 AND "
+        "NOT EXISTS(SELECT 1 FROM verdict v WHERE v.object=r.object AND "
+        "v.epoch=r.epoch) ORDER BY r.seq";
+    uint64_t end = ledger_indexed(j->ledger);
+    int rc = 0;
+
+    if (j->seen >= end)
+        return 0;
+    rc = find_tasks(j, drawn, false, end);
+    if (rc == 0)
+        rc = find_tasks(j, claimed, false, end);
+    if (rc == 0)
+        rc = find_tasks(j, results, true, end);
+    if (rc == 0)
+        j->seen = end;
+    return rc;
+}
+
+/* One integer of a query over (object, epoch); -ENOENT: no row. */
+static int query(struct ledger *l, const char *sql, const struct task *t,
+                 uint64_t *ret_v)
+{
+    sqlite3_stmt *s;
+    int rc;
+
+    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
+        return -EIO;
+    sqlite3_bind_blob(s, 1, t->unit, MERKLE_HASH, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, (sqlite3_int64)t->epoch);
+    rc = sqlite3_step(s);
+    if (rc == SQLITE_ROW)
+        *ret_v = (uint64_t)sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? -ENOENT : -EIO;
+}
+
+/* The nonce comes from the store's secret, not from chance: a packet written
+ * again after a crash is the same packet. Its first bytes also choose the
+ * mode, so that nobody outside can tell which units are run blind. */
+static int set_nonce(struct jobs *j, struct unit *u)
+{
+    static const char label[] = "assay-job-nonce/v1";
+    uint8_t purpose[sizeof(label) + 8 + MERKLE_HASH], secret[32];
+    int rc;
+
+    memcpy(purpose, label, sizeof(label));
+    for (int i = 0; i < 8; i++)
+        purpose[sizeof(label) + i] = (uint8_t)(u->epoch >> 8 * (7 - i));
+    memcpy(purpose + sizeof(label) + 8, u->job.unit, MERKLE_HASH);
+    rc = ledger_derive(j->ledger, span_of(purpose, sizeof(purpose)), secret);
+    if (rc != 0)
+        return rc;
+    memcpy(u->job.nonce, secret, sizeof(u->job.nonce));
+    memcpy(u->claim.nonce, secret, sizeof(u->claim.nonce));
+    u->job.mode = JOB_BLIND;
+    if (j->config.forced &&
+        (secret[16] << 8 | secret[17]) % 100 < (int)j->config.forced_percent)
+        u->job.mode = JOB_FORCED;
+    if (u->claim.reason.n != 0)
+        u->job.mode = JOB_NONE;
+    return 0;
+}
+
+/* A forced job waits for the claimed ids. Where compare found none in the
+ * answer the job is run blind. *ret_wait: not yet. */
+static int take_claimed(struct jobs *j, struct unit *u, const struct task *t,
+                        bool *ret_wait)
+{
+    static const char sql[] = "SELECT seq FROM claimed WHERE object=?1 AND "
+                              "epoch=?2 ORDER BY seq DESC LIMIT 1";
+    uint64_t seq;
+    int rc = query(j->ledger, sql, t, &seq);
+
+    *ret_wait = rc == -ENOENT;
+    if (rc == 0)
+        rc = unit_payload(u, j->ledger, seq, "ids", &u->job.claimed);
+    else if (rc == -ENOENT)
+        return 0;
+    if (rc == -ENOENT || rc == -ENODATA || rc == -EBADMSG)
+        u->job.mode = JOB_BLIND;
+    return rc == -EIO || rc == -ENOMEM ? rc : 0;
+}
+
+/* Writes a file of job.h, already serialised, and frees it. */
+static int write_file(struct path path, char *bytes, size_t n,
+                      uint8_t ret_hash[SHA256_BYTES])
+{
+    int rc = file_replace(path.text, span_of(bytes, n), 0640);
+
+    sha256(span_of(bytes, n), ret_hash);
+    free(bytes);
+    return rc;
+}
+
+static int write_claim(struct jobs *j, struct unit *u, uint8_t *ret_hash)
+{
+    struct path path =
+        layout_claim(ledger_dir(j->ledger), u->epoch, u->job.unit);
+    char *bytes;
+    size_t n;
+    int rc;
+
+    u->claim.mode = u->job.mode;
+    rc = claim_write(&u->claim, &bytes, &n);
+    return rc != 0 ? rc : write_file(path, bytes, n, ret_hash);
+}
+
+static int write_job(struct jobs *j, struct unit *u, uint8_t *ret_hash)
+{
+    struct path path = layout_job(ledger_dir(j->ledger), u->epoch, u->job.unit);
+    char *bytes;
+    size_t n;
+    int rc;
+
+    u->job.runs = j->config.runs;
+    rc = job_write(&u->job, &bytes, &n);
+    return rc != 0 ? rc : write_file(path, bytes, n, ret_hash);
+}
+
+static const char *mode_name(enum job_mode mode)
+{
+    switch (mode) {
+    case JOB_BLIND:
+        return "blind";
+    case JOB_FORCED:
+        return "forced";
+    case JOB_NONE:
+        return "none";
+    }
+    return "";
+}
+
+static int put_job(struct jobs *j, const struct unit *u,
+                   const uint8_t *packet_hash, const uint8_t *claim_hash)
+{
+    size_t packet_n = u->job.mode == JOB_NONE ? 0 : SHA256_BYTES;
+    size_t manifest_n = u->job.manifest.n == 0 ? 0 : SHA256_BYTES;
+    struct ledger_put p = {.kind = kind_find("job")};
+    struct ledger_ack ack;
+    const char *why;
+    struct record r;
+
+    record_init(&r);
+    record_u64(&r, "epoch", u->epoch);
+    record_hex(&r, "object", span_of(u->job.unit, MERKLE_HASH));
+    record_text(&r, "mode", span_str(mode_name(u->job.mode)));
+    record_hex(&r, "nonce", span_of(u->job.nonce, sizeof(u->job.nonce)));
+    record_hex(&r, "packet_sha256", span_of(packet_hash, packet_n));
+    record_hex(&r, "claim_sha256", span_of(claim_hash, SHA256_BYTES));
+    record_hex(&r, "manifest", span_of(u->claim.manifest, manifest_n));
+    p.body = span_of(r.text, r.n);
+    return ledger_put(j->ledger, &p, &ack, &why);
+}
+
+/* Claim, packet and record of a unit that was collected. */
+static int issue(struct jobs *j, struct unit *u, const struct task *t)
+{
+    uint8_t packet_hash[SHA256_BYTES] = {0}, claim_hash[SHA256_BYTES];
+    bool wait = false;
+    int rc = set_nonce(j, u);
+
+    if (rc == 0 && u->job.mode == JOB_FORCED)
+        rc = take_claimed(j, u, t, &wait);
+    if (rc == 0)
+        rc = write_claim(j, u, claim_hash);
+    if (rc != 0 || wait)
+        return rc;
+    if (u->job.mode != JOB_NONE)
+        rc = write_job(j, u, packet_hash);
+    return rc != 0 ? rc : put_job(j, u, packet_hash, claim_hash);
+}
+
+static int do_unit(struct jobs *j, const struct task *t)
+{
+    static const char sql[] =
+        "SELECT seq FROM job WHERE object=?1 AND epoch=?2";
+    struct unit u;
+    uint64_t seq;
+    int rc = query(j->ledger, sql, t, &seq);
+
+    if (rc != -ENOENT)
+        return rc; /* it has its job already */
+    rc = unit_init(&u, j->ledger, t->epoch, t->unit);
+    if (rc != 0)
+        return rc;
+    if (u.claim.reason.n != 0)
+        log_info("drawn unit cannot be run epoch=%llu reason=%.*s",
+                 (unsigned long long)t->epoch, (int)u.claim.reason.n,
+                 (const char *)u.claim.reason.p);
+    rc = issue(j, &u, t);
+    unit_fini(&u);
+    return rc;
+}
+
+static int do_result(struct jobs *j, const struct task *t)
+{
+    struct path path =
+        layout_result(ledger_dir(j->ledger), t->epoch, t->unit, t->run);
+    uint8_t *bytes;
+    size_t n;
+    int rc;
+
+    if (access(path.text, F_OK) == 0)
+        return 0;
+    rc = ledger_payload(j->ledger, t->seq, "result", &bytes, &n);
+    if (rc == -ENOENT || rc == -ENODATA || rc == -EBADMSG) {
+        log_warnx("result without its payload seq=%llu",
+                  (unsigned long long)t->seq);
+        return 0;
+    }
+    if (rc != 0)
+        return rc;
+    rc = file_replace(path.text, span_of(bytes, n), 0640);
+    free(bytes);
+    return rc;
+}
+
+int jobs_step(struct jobs *j, bool *ret_more)
+{
+    int rc = look_for_tasks(j);
+
+    *ret_more = false;
+    if (rc != 0 || j->at == j->n)
+        return rc;
+    rc = j->task[j->at].result ? do_result(j, &j->task[j->at])
+                               : do_unit(j, &j->task[j->at]);
+    if (rc != 0)
+        return rc;
+    j->at++;
+    if (j->at == j->n)
+        j->at = j->n = 0;
+    *ret_more = j->n != 0;
+    return 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * ledger_state.h - what ledger.c and ledger_open.c share.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef STORE_LEDGER_STATE_H
+#define STORE_LEDGER_STATE_H
+
+#include "indexer.h"
+#include "keys.h"
+#include "ledger.h"
+#include "logfile.h"
+#include "signing.h"
+#include "store/record.h"
+#include "vault.h"
+
+struct ledger {
+    char *state_dir;
+    int lock;
+    struct keys keys;
+    struct signing *signing;
+    struct logfile *log;
+    struct leaflog *reader;
+    struct vault *vault;
+    uint64_t vault_end; /* behind the last payload that has a leaf */
+    struct indexer *index;
+    int failed; /* of this batch, -errno */
+    char leaf[RECORD_MAX + 1];
+};
+
+#endif

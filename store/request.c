@@ -1,0 +1,227 @@
+/*
+ * request.c - what a peer may ask of the store: to add a record, to sign a
+ * checkpoint, to open a payload. Comes in: one frame. Goes out: its answer,
+ * or its place in the batch.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/log.h"
+#include "server_state.h"
+#include "store/record.h"
+
+/* Puts a record, or its refusal, in its place behind the peer's others. */
+static void add_pending(struct server *s, const struct pending *w)
+{
+    size_t size = s->pending_size != 0 ? 2 * s->pending_size : 256;
+    struct pending *p;
+
+    if (s->n_pending == s->pending_size) {
+        p = realloc(s->pending, size * sizeof(*p));
+        if (p == NULL) {
+            w->peer->dead = true; /* its record is not acknowledged */
+            return;
+        }
+        s->pending = p;
+        s->pending_size = size;
+    }
+    s->pending[s->n_pending++] = *w;
+}
+
+static const struct kind *kind_of(struct span name)
+{
+    for (const struct kind *k = kinds; k->name != NULL; k++)
+        if (span_eq_str(name, k->name))
+            return k;
+    return NULL;
+}
+
+static int put(struct server *s, const struct peer *p,
+               const struct frame_put *in, struct pending *w)
+{
+    struct ledger_payload payloads[FRAME_PAYLOADS];
+    struct ledger_put out = {.kind = kind_of(in->kind),
+                             .body = in->body,
+                             .payloads = payloads,
+                             .n_payloads = in->n_payloads};
+
+    w->why = "no such kind";
+    if (out.kind == NULL)
+        return -EINVAL;
+    w->why = "this role may not add this kind";
+    if ((out.kind->roles & p->role) == 0)
+        return -EPERM;
+    for (size_t i = 0; i < in->n_payloads; i++) {
+        payloads[i].name = in->payload[i].name;
+        payloads[i].bytes = in->payload[i].bytes;
+    }
+    return ledger_put(s->ledger, &out, &w->ack, &w->why);
+}
+
+static void on_put(struct server *s, struct peer *p, const struct frame *f)
+{
+    struct pending w = {.peer = p, .tag = f->tag};
+    struct frame_put in;
+    int rc;
+
+    if (frame_parse_put(f->body, &in) != PARSE_OK) {
+        log_warnx("malformed record, connection ended role=%s", p->role_name);
+        p->dead = true;
+        return;
+    }
+    rc = put(s, p, &in, &w);
+    if (rc == -EINVAL || rc == -EPERM)
+        log_warnx("record refused role=%s kind=%.*s: %s", p->role_name,
+                  (int)in.kind.n, (const char *)in.kind.p, w.why);
+    else if (rc != 0)
+        s->batch_failed = true;
+    w.code = -rc;
+    add_pending(s, &w);
+    s->batch_bytes += f->body.n;
+}
+
+static void on_checkpoint(struct server *s, struct peer *p,
+                          const struct frame *f)
+{
+    char note[LEDGER_NOTE];
+    int rc;
+
+    if (server_commit(s) == -ENOTRECOVERABLE)
+        return;
+    if (p->role != ROLE_SAMPLER) {
+        peer_refuse(p, f->tag, EPERM, "this role may not sign checkpoints");
+        return;
+    }
+    /* Whoever reads the checkpoint finds in the index what it covers. */
+    rc = server_follow(s, true);
+    if (rc == 0)
+        rc = ledger_checkpoint(s->ledger, note);
+    if (rc != 0)
+        peer_refuse(p, f->tag, -rc, "the checkpoint could not be signed");
+    else
+        peer_answer(p, FRAME_NOTE, f->tag, span_str(note));
+}
+
+/* Is the unit one that was drawn? */
+static bool is_drawn(struct server *s, struct span unit)
+{
+    sqlite3_stmt *q;
+    bool drawn;
+
+    if (sqlite3_prepare_v2(ledger_db(s->ledger),
+                           "SELECT 1 FROM draw_drawn WHERE object=?1", -1, &q,
+                           NULL) != SQLITE_OK)
+        return false;
+    sqlite3_bind_blob(q, 1, unit.p, (int)unit.n, SQLITE_STATIC);
+    drawn = sqlite3_step(q) == SQLITE_ROW;
+    sqlite3_finalize(q);
+    return drawn;
+}
+
+/* Who opens what, and why, stands in the log before a byte goes out. */
+static int log_access(struct server *s, const struct frame_reveal *r)
+{
+    struct ledger_put p = {.kind = kind_find("access")};
+    struct ledger_ack ack;
+    const char *why;
+    struct record a;
+    int rc;
+
+    record_init(&a);
+    record_text(&a, "actor", r->actor);
+    record_hex(&a, "object", r->unit);
+    record_text(&a, "payload", r->payload);
+    record_text(&a, "reason", r->reason);
+    p.body = span_of(a.text, a.n);
+    if (a.full)
+        return -EMSGSIZE;
+    rc = ledger_put(s->ledger, &p, &ack, &why);
+    return server_commit(s) != 0 && rc == 0 ? -EIO : rc;
+}
+
+static int reveal(struct server *s, const struct peer *p,
+                  const struct frame_reveal *r, uint8_t **ret_bytes,
+                  size_t *ret_n)
+{
+    const struct kind *kind;
+    char name[64];
+    uint64_t seq;
+    int rc;
+
+    if (r->payload.n >= sizeof(name))
+        return -ENOENT;
+    memcpy(name, r->payload.p, r->payload.n);
+    name[r->payload.n] = '\0';
+    rc = server_follow(s, true);
+    if (rc != 0)
+        return rc;
+    if (p->role != ROLE_WEB && p->role != ROLE_COMPARE)
+        return -EPERM;
+    if (p->role == ROLE_COMPARE && !is_drawn(s, r->unit))
+        return -EPERM;
+    rc = ledger_find(s->ledger, r->unit.p, &seq, &kind);
+    if (rc == 0)
+        rc = log_access(s, r);
+    return rc != 0 ? rc
+                   : ledger_payload(s->ledger, seq, name, ret_bytes, ret_n);
+}
+
+static const char *reveal_refusal(int rc)
+{
+    switch (rc) {
+    case -EPERM:
+        return "this role may not open this payload";
+    case -ENOENT:
+        return "no such record or payload";
+    case -ENODATA:
+        return "the payload is lost";
+    case -EBADMSG:
+        return "the payload is damaged or its key is destroyed";
+    }
+    return "the payload could not be read";
+}
+
+static void on_reveal(struct server *s, struct peer *p, const struct frame *f)
+{
+    struct frame_reveal r;
+    uint8_t *bytes;
+    size_t n;
+    int rc;
+
+    if (frame_parse_reveal(f->body, &r) != PARSE_OK) {
+        log_warnx("malformed question, connection ended role=%s", p->role_name);
+        p->dead = true;
+        return;
+    }
+    if (server_commit(s) == -ENOTRECOVERABLE)
+        return;
+    rc = reveal(s, p, &r, &bytes, &n);
+    if (rc != 0) {
+        peer_refuse(p, f->tag, -rc, reveal_refusal(rc));
+        return;
+    }
+    peer_answer(p, FRAME_BYTES, f->tag, span_of(bytes, n));
+    free(bytes);
+}
+
+void server_frame(struct server *s, struct peer *p, const struct frame *f)
+{
+    switch (f->op) {
+    case FRAME_PUT:
+        on_put(s, p, f);
+        break;
+    case FRAME_CHECKPOINT:
+        on_checkpoint(s, p, f);
+        break;
+    case FRAME_REVEAL:
+        on_reveal(s, p, f);
+        break;
+    default:
+        log_warnx("an answer where a question belongs, connection ended "
+                  "role=%s",
+                  p->role_name);
+        p->dead = true;
+    }
+}

@@ -1,0 +1,318 @@
+/*
+ * server.c - the loop of assay-store.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "server_state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/log.h"
+
+enum {
+    BACKLOG = 16,
+    RETRY_MS = 1000,     /* after a full disk */
+    FOLLOW_LEAVES = 8192 /* read into the index in one turn */
+};
+
+const char *const server_role_names[SERVER_ROLES] = {
+    "tap", "sampler", "recompute", "compare", "web"};
+static const enum role roles[SERVER_ROLES] = {
+    ROLE_TAP, ROLE_SAMPLER, ROLE_RECOMPUTE, ROLE_COMPARE, ROLE_WEB};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The socket's mode lets everybody knock; the uid decides who comes in. */
+static int listen_at(const char *run_dir, const char *role, int *ret_fd)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n =
+        snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s.sock", run_dir, role);
+    int fd, rc = 0;
+
+    if (n < 0 || (size_t)n >= sizeof(a.sun_path))
+        return -ENAMETOOLONG;
+    if (unlink(a.sun_path) != 0 && errno != ENOENT)
+        return -errno;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
+        chmod(a.sun_path, 0666) != 0 || listen(fd, BACKLOG) != 0)
+        rc = -errno;
+    if (rc != 0)
+        close(fd);
+    else
+        *ret_fd = fd;
+    return rc;
+}
+
+int server_open(const struct server_config *config, struct ledger *l,
+                struct jobs *j, struct server **ret_s)
+{
+    struct server *s = calloc(1, sizeof(*s));
+    int rc = 0;
+
+    if (s == NULL)
+        return -ENOMEM;
+    s->config = *config;
+    s->ledger = l;
+    s->jobs = j;
+    s->next_checkpoint_ms = now_ms();
+    for (size_t i = 0; i < SERVER_ROLES; i++)
+        s->listener[i] = -1;
+    for (size_t i = 0; i < SERVER_ROLES && rc == 0; i++)
+        rc = listen_at(config->run_dir, server_role_names[i], &s->listener[i]);
+    if (rc != 0)
+        server_close(s);
+    else
+        *ret_s = s;
+    return rc;
+}
+
+void server_close(struct server *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->n_peers; i++)
+        peer_close(s->peer[i]);
+    for (size_t i = 0; i < SERVER_ROLES; i++)
+        if (s->listener[i] >= 0)
+            close(s->listener[i]);
+    free(s->pending);
+    free(s);
+}
+
+static void accept_peer(struct server *s, size_t role)
+{
+    int fd = accept4(s->listener[role], NULL, NULL, SOCK_CLOEXEC);
+    struct ucred who;
+    socklen_t n = sizeof(who);
+
+    if (fd < 0)
+        return; /* it is gone again */
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 ||
+        who.uid != s->config.uid[role]) {
+        log_warnx("connection refused role=%s uid=%ld", server_role_names[role],
+                  (long)who.uid);
+        close(fd);
+        return;
+    }
+    if (s->n_peers == SERVER_PEERS) {
+        log_warnx("too many connections role=%s", server_role_names[role]);
+        close(fd);
+        return;
+    }
+    s->peer[s->n_peers] = peer_open(fd, roles[role], server_role_names[role]);
+    s->n_peers += s->peer[s->n_peers] != NULL;
+}
+
+/* Answers everything that waits for the batch. */
+static void answer(struct server *s, int rc)
+{
+    for (size_t i = 0; i < s->n_pending; i++) {
+        const struct pending *w = &s->pending[i];
+
+        if (w->code != 0)
+            peer_refuse(w->peer, w->tag, w->code, w->why);
+        else if (rc != 0)
+            peer_refuse(w->peer, w->tag, -rc, strerror(-rc));
+        else
+            peer_ack(w->peer, w->tag, w->ack.seq, w->ack.unit);
+    }
+    s->n_pending = 0;
+    s->batch_bytes = 0;
+}
+
+int server_commit(struct server *s)
+{
+    int rc = ledger_commit(s->ledger);
+
+    if (rc == -ENOTRECOVERABLE) {
+        s->fatal = rc;
+        return rc; /* nobody is told anything: nothing is known */
+    }
+    if (rc != 0 && rc != s->said_commit)
+        log_warnx("records refused: %s", strerror(-rc));
+    if (rc == 0 && s->said_commit != 0)
+        log_info("records are taken again");
+    s->said_commit = rc;
+    answer(s, rc);
+    return rc;
+}
+
+/* Says a failure once, until it is another or none. */
+static void say(const char *what, int rc, int *said)
+{
+    if (rc != 0 && rc != *said)
+        log_warnx("%s: %s", what, strerror(-rc));
+    if (rc == 0 && *said != 0)
+        log_info("%s: works again", what);
+    *said = rc;
+}
+
+int server_follow(struct server *s, bool all)
+{
+    bool more = true;
+    int rc = 0;
+
+    while (rc == 0 && more) {
+        rc = ledger_follow(s->ledger, FOLLOW_LEAVES, &more);
+        if (!all)
+            break;
+    }
+    say("index", rc, &s->said_follow);
+    s->behind = rc != 0 || more;
+    return rc;
+}
+
+/* One connection's turn: what has arrived, frame by frame. */
+static void serve(struct server *s, struct peer *p)
+{
+    struct frame f;
+    size_t at = 0;
+
+    peer_receive(p);
+    while (s->fatal == 0 && peer_frame(p, &at, &f)) {
+        server_frame(s, p, &f);
+        if (s->batch_failed || s->n_pending >= BATCH_RECORDS ||
+            s->batch_bytes >= BATCH_BYTES) {
+            s->batch_failed = false;
+            (void)server_commit(s); /* the peers are told */
+        }
+    }
+    peer_consume(p, at);
+}
+
+static void end_dead(struct server *s)
+{
+    for (size_t i = 0; i < s->n_peers;) {
+        if (!s->peer[i]->dead) {
+            i++;
+            continue;
+        }
+        peer_close(s->peer[i]);
+        s->peer[i] = s->peer[--s->n_peers];
+    }
+}
+
+static void sign(struct server *s)
+{
+    char note[LEDGER_NOTE];
+
+    s->next_checkpoint_ms = now_ms() + 1000 * s->config.checkpoint_s;
+    if (ledger_unsigned(s->ledger) != 0)
+        say("checkpoint", ledger_checkpoint(s->ledger, note),
+            &s->said_checkpoint);
+}
+
+/* One piece of the jobs' work, made durable and indexed at once: its record
+ * tells the next piece what is done. */
+static void work(struct server *s)
+{
+    bool more = false;
+    int rc = jobs_step(s->jobs, &more);
+    int committed = server_commit(s);
+
+    if (rc == 0)
+        rc = committed;
+    say("jobs", rc, &s->said_jobs);
+    if (rc == 0 && s->fatal == 0)
+        rc = server_follow(s, false);
+    s->busy = rc == 0 && more;
+}
+
+static int64_t wait_ms(const struct server *s)
+{
+    int64_t ms = s->next_checkpoint_ms - now_ms();
+
+    if (s->busy || (s->behind && s->said_follow == 0) || ms < 0)
+        return 0;
+    if ((s->said_follow != 0 || s->said_jobs != 0) && ms > RETRY_MS)
+        return RETRY_MS;
+    return ms;
+}
+
+static size_t fill_polls(const struct server *s, struct pollfd *polls)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < SERVER_ROLES; i++)
+        polls[n++] = (struct pollfd){.fd = s->listener[i], .events = POLLIN};
+    for (size_t i = 0; i < s->n_peers; i++) {
+        const struct peer *p = s->peer[i];
+        short events = (short)((peer_may_read(p) ? POLLIN : 0) |
+                               (peer_wants_write(p) ? POLLOUT : 0));
+
+        polls[n++] = (struct pollfd){.fd = p->fd, .events = events};
+    }
+    return n;
+}
+
+/* What poll found: frames first, then newcomers, who wait for the next turn. */
+static void serve_all(struct server *s, const struct pollfd *polls)
+{
+    size_t n = s->n_peers;
+
+    for (size_t i = 0; i < n && s->fatal == 0; i++) {
+        short found = polls[SERVER_ROLES + i].revents;
+
+        if ((found & (POLLIN | POLLHUP | POLLERR)) != 0)
+            serve(s, s->peer[i]);
+    }
+    for (size_t i = 0; i < SERVER_ROLES; i++)
+        if ((polls[i].revents & POLLIN) != 0)
+            accept_peer(s, i);
+}
+
+static int turn(struct server *s, const sigset_t *mask)
+{
+    struct pollfd polls[SERVER_ROLES + SERVER_PEERS];
+    size_t n = fill_polls(s, polls);
+    int64_t ms = wait_ms(s);
+    struct timespec wait = {ms / 1000, ms % 1000 * 1000000};
+    bool records;
+
+    if (ppoll(polls, n, &wait, mask) < 0)
+        return errno == EINTR ? 0 : -errno;
+    serve_all(s, polls);
+    records = s->n_pending != 0;
+    if (s->fatal == 0 && records)
+        (void)server_commit(s); /* the peers are told */
+    for (size_t i = 0; i < s->n_peers && s->fatal == 0; i++)
+        peer_send(s->peer[i]);
+    end_dead(s);
+    if (s->fatal == 0)
+        (void)server_follow(s, false); /* said, and tried again */
+    if (s->fatal == 0)
+        work(s);
+    if (s->fatal == 0 && now_ms() >= s->next_checkpoint_ms)
+        sign(s);
+    return s->fatal;
+}
+
+int server_run(struct server *s, const volatile sig_atomic_t *stop,
+               const sigset_t *mask)
+{
+    int rc = 0;
+
+    while (rc == 0 && !*stop)
+        rc = turn(s, mask);
+    if (rc == 0)
+        sign(s);
+    return rc;
+}

@@ -1,0 +1,291 @@
+/*
+ * unit.c - a drawn exchange: its bodies, its batch steps, its manifest.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/exchange.h"
+#include "store/record.h"
+
+/* A buffer that lives as long as the unit. */
+struct unit_memory {
+    struct unit_memory *next;
+    uint8_t *bytes;
+};
+
+/* Takes the buffer; on failure it is freed. */
+static int keep(struct unit *u, uint8_t *bytes)
+{
+    struct unit_memory *m = malloc(sizeof(*m));
+
+    if (m == NULL) {
+        free(bytes);
+        return -ENOMEM;
+    }
+    m->bytes = bytes;
+    m->next = u->memory;
+    u->memory = m;
+    return 0;
+}
+
+static int keep_copy(struct unit *u, struct span s, struct span *ret_s)
+{
+    uint8_t *bytes = malloc(s.n + 1);
+
+    if (bytes == NULL)
+        return -ENOMEM;
+    if (s.n != 0)
+        memcpy(bytes, s.p, s.n);
+    *ret_s = span_of(bytes, s.n);
+    return keep(u, bytes);
+}
+
+void unit_fini(struct unit *u)
+{
+    while (u->memory != NULL) {
+        struct unit_memory *m = u->memory;
+
+        u->memory = m->next;
+        free(m->bytes);
+        free(m);
+    }
+}
+
+int unit_payload(struct unit *u, struct ledger *l, uint64_t seq,
+                 const char *name, struct span *ret_bytes)
+{
+    uint8_t *bytes;
+    size_t n;
+    int rc = ledger_payload(l, seq, name, &bytes, &n);
+
+    if (rc == 0)
+        rc = keep(u, bytes);
+    if (rc == 0)
+        *ret_bytes = span_of(bytes, n);
+    return rc;
+}
+
+static void cannot_run(struct unit *u, const char *reason)
+{
+    if (u->claim.reason.n == 0)
+        u->claim.reason = span_str(reason);
+}
+
+/* A payload that the leaf may not have: empty then. One that is gone makes
+ * the unit uncheckable. */
+static int take_payload(struct unit *u, struct ledger *l, uint64_t seq,
+                        const char *name, struct span *ret_bytes)
+{
+    int rc = unit_payload(u, l, seq, name, ret_bytes);
+
+    if (rc == -ENODATA || rc == -EBADMSG)
+        cannot_run(u, "unavailable_payload");
+    return rc == -ENODATA || rc == -EBADMSG || rc == -ENOENT ? 0 : rc;
+}
+
+/* The decoded body of one side; names: raw bytes, map, decoded body. */
+static int take_body(struct unit *u, struct ledger *l,
+                     const char *const names[3], struct span *ret_body)
+{
+    struct exchange_side side = {0};
+    uint8_t *owned = NULL;
+    int rc = take_payload(u, l, u->seq, names[0], &side.raw);
+
+    if (rc == 0)
+        rc = take_payload(u, l, u->seq, names[1], &side.map);
+    if (rc == 0)
+        rc = take_payload(u, l, u->seq, names[2], &side.body);
+    if (rc == 0)
+        rc = exchange_body(&side, ret_body, &owned);
+    if (rc == -EINVAL) {
+        cannot_run(u, "unavailable_payload");
+        return 0;
+    }
+    return rc == 0 && owned != NULL ? keep(u, owned) : rc;
+}
+
+static int column_text(struct unit *u, sqlite3_stmt *s, int i,
+                       struct span *ret_s)
+{
+    const uint8_t *p = sqlite3_column_text(s, i);
+    struct span text = span_of(p, (size_t)sqlite3_column_bytes(s, i));
+
+    return keep_copy(u, text, ret_s);
+}
+
+/* The exchange's row into job and claim. */
+static int take_row(struct unit *u, sqlite3_stmt *s)
+{
+    int rc = column_text(u, s, 2, &u->job.api);
+
+    if (rc == 0)
+        rc = column_text(u, s, 3, &u->job.model);
+    u->seq = (uint64_t)sqlite3_column_int64(s, 0);
+    u->job.request_ns = sqlite3_column_int64(s, 6);
+    u->claim.api = u->job.api;
+    u->claim.model = u->job.model;
+    u->claim.status = (uint32_t)sqlite3_column_int64(s, 4);
+    u->claim.streamed = sqlite3_column_int64(s, 5) != 0;
+    if (sqlite3_column_int64(s, 1) == 0)
+        cannot_run(u, "incomplete");
+    return rc;
+}
+
+static int take_exchange(struct unit *u, struct ledger *l)
+{
+    static const char sql[] =
+        "SELECT seq,complete,api,model,status,streamed,req_first_ns "
+        "FROM exchange WHERE unit=?1";
+    sqlite3_stmt *s;
+    int rc;
+
+    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
+        return -EIO;
+    sqlite3_bind_blob(s, 1, u->job.unit, MERKLE_HASH, SQLITE_STATIC);
+    rc = sqlite3_step(s);
+    rc = rc == SQLITE_ROW ? take_row(u, s) : rc == SQLITE_DONE ? -ENOENT : -EIO;
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* The manifest in force: the model's newest before the exchange. */
+static int take_manifest(struct unit *u, struct ledger *l)
+{
+    static const char sql[] = "SELECT max(m.seq) FROM manifest m,exchange x "
+                              "WHERE x.seq=?1 AND m.model=x.model AND "
+                              "m.seq<x.seq";
+    struct leaf leaf;
+    sqlite3_stmt *s;
+    int rc = -EIO;
+
+    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
+        return -EIO;
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)u->seq);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        rc = sqlite3_column_type(s, 0) == SQLITE_NULL
+                 ? -ENOENT
+                 : ledger_leaf(l, (uint64_t)sqlite3_column_int64(s, 0), &leaf);
+    sqlite3_finalize(s);
+    if (rc == -ENOENT)
+        return 0;
+    if (rc == 0)
+        rc = keep_copy(u, leaf.bytes, &u->job.manifest);
+    if (rc == 0 && record_parse_hex(record_find(u->job.manifest, "manifest"),
+                                    u->claim.manifest,
+                                    sizeof(u->claim.manifest)) != PARSE_OK)
+        memset(u->claim.manifest, 0, sizeof(u->claim.manifest));
+    return rc;
+}
+
+static int add_step(struct unit *u, struct ledger *l, uint64_t seq)
+{
+    struct job *j = &u->job;
+    struct span message;
+    struct leaf leaf;
+    int rc = ledger_leaf(l, seq, &leaf);
+
+    if (rc == 0)
+        rc = keep_copy(u, leaf.bytes, &j->steps[j->n_steps]);
+    if (rc != 0)
+        return rc;
+    j->n_steps++;
+    message = span_of(NULL, 0);
+    rc = take_payload(u, l, seq, "message", &message);
+    if (rc == 0 && message.p != NULL)
+        j->messages[j->n_messages++] = message;
+    return rc;
+}
+
+/* Room for n batch steps and their messages. */
+static int make_room(struct unit *u, size_t n)
+{
+    u->job.steps = calloc(n + 1, sizeof(struct span));
+    u->job.messages = calloc(n + 1, sizeof(struct span));
+    if (u->job.steps == NULL || u->job.messages == NULL) {
+        free(u->job.steps);
+        free(u->job.messages);
+        return -ENOMEM;
+    }
+    if (keep(u, (uint8_t *)u->job.steps) != 0) {
+        free(u->job.messages);
+        return -ENOMEM;
+    }
+    return keep(u, (uint8_t *)u->job.messages);
+}
+
+/* Runs one of the queries over the steps of the exchange's api_id. */
+static int open_steps(struct unit *u, struct ledger *l, const char *sql,
+                      sqlite3_stmt **ret_s)
+{
+    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, ret_s, NULL) != SQLITE_OK)
+        return -EIO;
+    sqlite3_bind_int64(*ret_s, 1, (sqlite3_int64)u->seq);
+    return 0;
+}
+
+#define STEPS                                                              \
+    "FROM batch_step_member m,exchange x WHERE x.seq=?1 AND x.api_id<>'' " \
+    "AND m.request=x.api_id"
+
+static int take_steps(struct unit *u, struct ledger *l)
+{
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+    int rc = open_steps(u, l, "SELECT count(DISTINCT m.seq) " STEPS, &s);
+
+    if (rc == 0 && sqlite3_step(s) == SQLITE_ROW)
+        n = (size_t)sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    if (rc == 0)
+        rc = make_room(u, n);
+    if (rc == 0)
+        rc = open_steps(u, l, "SELECT DISTINCT m.seq " STEPS " ORDER BY m.seq",
+                        &s);
+    if (rc != 0)
+        return rc;
+    while (rc == 0 && u->job.n_steps < n && sqlite3_step(s) == SQLITE_ROW)
+        rc = add_step(u, l, (uint64_t)sqlite3_column_int64(s, 0));
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static int collect(struct unit *u, struct ledger *l)
+{
+    static const char *const req[] = {"req", "req_map", "req_body"};
+    static const char *const resp[] = {"resp", "resp_map", "resp_body"};
+    int rc = take_exchange(u, l);
+
+    if (rc == -ENOENT) {
+        cannot_run(u, "unavailable_payload");
+        return 0;
+    }
+    if (rc == 0)
+        rc = take_body(u, l, req, &u->job.request);
+    if (rc == 0)
+        rc = take_body(u, l, resp, &u->claim.response);
+    if (rc == 0)
+        rc = take_manifest(u, l);
+    if (rc == 0)
+        rc = take_steps(u, l);
+    u->claim.request = u->job.request;
+    return rc;
+}
+
+int unit_init(struct unit *u, struct ledger *l, uint64_t epoch,
+              const uint8_t id[MERKLE_HASH])
+{
+    int rc;
+
+    memset(u, 0, sizeof(*u));
+    u->epoch = u->job.epoch = u->claim.epoch = epoch;
+    memcpy(u->job.unit, id, MERKLE_HASH);
+    memcpy(u->claim.unit, id, MERKLE_HASH);
+    rc = collect(u, l);
+    if (rc != 0)
+        unit_fini(u);
+    return rc;
+}
