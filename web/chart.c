@@ -9,11 +9,11 @@
 
 enum {
     WIDTH = 1100,
-    HEIGHT = 268,
+    HEIGHT = 272,
     LEFT = 64,      /* of the first bar */
-    TOP_BASE = 112, /* where the upper bars stand */
+    TOP_BASE = 116, /* where the upper bars stand */
     TOP_HEIGHT = 84,
-    LOW_BASE = 214,
+    LOW_BASE = 222,
     LOW_HEIGHT = 56
 };
 
@@ -80,7 +80,7 @@ static void line(struct page *p, uint64_t y, const char *class)
 static void axis(struct page *p, const char *name, uint64_t max, uint64_t base,
                  uint64_t height)
 {
-    text(p, "label", 0, base - height - 14, name);
+    text(p, "label", 0, base - height - 20, name);
     text(p, "label", 0, base - height + 4, format_count(max).s);
     text(p, "label", 0, base + 4, "0");
     line(p, base - height, "grid");

@@ -65,15 +65,15 @@ static void say_account(struct page *p)
     html_open_class(h, "p", "lead");
     if (sum[1] == 0)
         html_textf(h,
-                   "No payload was captured in %s intervals. 0 lost of 0 "
+                   "No payload was captured in %s. 0 lost of 0 "
                    "seen is no good news.",
-                   format_count(sum[0]).s);
+                   format_plural(sum[0], "interval").s);
     else
         html_textf(h,
                    "Of %s payload bytes captured in the newest %s "
                    "intervals, %s stand in exchanges (%s), %s were sent "
                    "again, %s could not be parsed; %s more never came.",
-                   format_count(sum[1]).s, format_count(sum[0]).s,
+                   format_count(sum[1]).s, format_plural(sum[0], "interval").s,
                    format_count(sum[2]).s, format_share(sum[2], sum[1]).s,
                    format_count(sum[3]).s, format_count(sum[4]).s,
                    format_count(sum[5]).s);

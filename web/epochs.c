@@ -27,7 +27,7 @@ static const struct head heads[] = {
     {"unstable", "Unstable", CELL_COUNT},
     {"uncheckable", "Uncheckable", CELL_COUNT},
     {"waiting", "Waiting", CELL_COUNT},
-    {"bound", "Bound", CELL_TEXT},
+    {"bound", "Bound", CELL_SHARE},
     {NULL, NULL, CELL_TEXT},
 };
 

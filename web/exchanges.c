@@ -2,8 +2,8 @@
  * exchanges.c - the list of everything that was seen, with filters.
  *
  * The filter "result" decides which table leads: verdicts (newest first), drawn
- * units that wait, or all exchanges by their place in the log. Each form is one
- * walk down an index; the cursor is a place in that walk.
+ * units that wait, or all exchanges by the time they were seen. Each form is
+ * one walk down an index; the cursor is a place in that walk.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
@@ -74,7 +74,8 @@ enum {
     COL_DRAWN
 };
 
-/* What leads, up to and without the filters on x. */
+/* What leads, up to and without the filters on x. A plus before a column keeps
+ * SQLite from walking its index, where another gives the order already. */
 static void lead(struct where *w, const char *result, const char *class,
                  struct cursor_key k)
 {
@@ -86,10 +87,12 @@ static void lead(struct where *w, const char *result, const char *class,
         where_u64(w, " AND (m.seq, m.pos) < (?", k.a);
         where_u64(w, ", ?)", k.b);
     } else if (*result != '\0' || *class != '\0') {
+        where_add(w, "SELECT v.seq, 0" COLUMNS "FROM verdict v CROSS JOIN "
+                     "exchange x ON x.unit = v.object WHERE ");
+        /* Most verdicts are MATCH: the newest are found by walking back. */
         where_text(w,
-                   "SELECT v.seq, 0" COLUMNS
-                   "FROM verdict v CROSS JOIN exchange x ON x.unit = v.object "
-                   "WHERE v.verdict = ?",
+                   strcmp(result, "MATCH") == 0 ? "+v.verdict = ?"
+                                                : "v.verdict = ?",
                    *result != '\0' ? result : "MISMATCH");
         where_u64(w, " AND v.seq < ?", k.a);
         where_add(w, " AND NOT EXISTS (SELECT 1 FROM verdict o WHERE "
@@ -98,8 +101,11 @@ static void lead(struct where *w, const char *result, const char *class,
             where_text(w, " AND v.class = ?", class);
     } else {
         where_u64(w,
-                  "SELECT x.seq, 0" COLUMNS "FROM exchange x WHERE x.seq < ?",
+                  "SELECT x.req_first_ns, x.seq" COLUMNS
+                  "FROM exchange x WHERE x.req_first_ns <= ? AND "
+                  "(x.req_first_ns < ?1",
                   k.a);
+        where_u64(w, " OR x.seq > ?)", k.b);
     }
 }
 
@@ -110,7 +116,7 @@ static void order(struct where *w, const char *result, const char *class)
     else if (*result != '\0' || *class != '\0')
         where_add(w, " ORDER BY v.seq DESC");
     else
-        where_add(w, " ORDER BY x.seq DESC");
+        where_add(w, " ORDER BY x.req_first_ns DESC, x.seq");
 }
 
 /* An epoch is a stretch of the log. */
@@ -122,8 +128,8 @@ static void filter_epoch(struct page *p, struct where *w, uint64_t epoch)
 
     query_bind_u64(&q, 1, epoch);
     if (query_next(&q)) {
-        where_u64(w, " AND x.seq >= ?", query_u64(&q, 0));
-        where_u64(w, " AND x.seq < ?", query_u64(&q, 1));
+        where_u64(w, " AND +x.seq >= ?", query_u64(&q, 0));
+        where_u64(w, " AND +x.seq < ?", query_u64(&q, 1));
     } else {
         where_add(w, " AND 0"); /* no such epoch: nothing is in it */
     }
@@ -146,8 +152,10 @@ static bool filter(struct page *p, struct where *w)
         where_text(w, " AND x.model = ?", param(q, "model"));
     if (*param(q, "api") != '\0')
         where_text(w, " AND x.api = ?", param(q, "api"));
-    if (*param(q, "complete") != '\0')
-        where_u64(w, " AND x.complete = ?", *param(q, "complete") == '1');
+    if (strcmp(param(q, "complete"), "1") == 0)
+        where_add(w, " AND +x.complete = 1");
+    if (strcmp(param(q, "complete"), "0") == 0)
+        where_add(w, " AND x.complete = 0");
     if (has_from)
         where_u64(w, " AND x.req_first_ns >= ?", (uint64_t)from);
     if (has_to)
@@ -166,8 +174,8 @@ static void write_form(struct page *p)
     list_input(p, "api", "API", "openai.chat");
     list_select(p, "complete", "Capture", wholeness);
     list_input(p, "epoch", "Epoch", "number");
-    list_input(p, "from", "Seen from", "2026-11-29T14:00Z");
-    list_input(p, "to", "before", "2026-11-29T15:00Z");
+    list_input(p, "from", "Seen from", "2026-11-29T14:00");
+    list_input(p, "to", "Before", "2026-11-29T15:00");
     list_form_end(p, "/exchanges");
 }
 

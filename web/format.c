@@ -31,6 +31,16 @@ struct text format_count(uint64_t n)
     return t;
 }
 
+struct text format_plural(uint64_t n, const char *word)
+{
+    struct text t = format_count(n);
+    size_t len = strlen(t.s);
+
+    (void)snprintf(t.s + len, sizeof t.s - len, " %s%s", word,
+                   n == 1 ? "" : "s");
+    return t;
+}
+
 static struct tm calendar(int64_t time_ns)
 {
     time_t s = (time_t)(time_ns / SECOND_NS);
@@ -84,6 +94,21 @@ struct text format_range(int64_t from_ns, int64_t to_ns)
     return t;
 }
 
+/* Zeros behind the point say nothing; the sign does. */
+static void end_percent(struct text *t)
+{
+    char *end = t->s + strlen(t->s);
+
+    while (strchr(t->s, '.') != NULL && (end[-1] == '0' || end[-1] == '.')) {
+        bool point = end[-1] == '.';
+
+        *--end = '\0';
+        if (point)
+            break;
+    }
+    strcat(t->s, SPACE "%");
+}
+
 struct text format_bound(uint64_t ppm)
 {
     struct text t;
@@ -96,11 +121,7 @@ struct text format_bound(uint64_t ppm)
     ppm = (ppm + unit - 1) / unit * unit;
     (void)snprintf(t.s, sizeof t.s, "%" PRIu64 ".%04" PRIu64, ppm / 10000,
                    ppm % 10000);
-    for (size_t n = strlen(t.s); n > 2 && (t.s[n - 1] == '0'); n--)
-        t.s[n - 1] = '\0';
-    if (t.s[strlen(t.s) - 1] == '.')
-        t.s[strlen(t.s) - 1] = '\0';
-    strcat(t.s, SPACE "%");
+    end_percent(&t);
     return t;
 }
 
@@ -108,20 +129,15 @@ struct text format_share(uint64_t part, uint64_t whole)
 {
     struct text t = {"\xe2\x80\x93"};
     double percent = whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
-    int digits = 1;
 
     if (whole == 0)
         return t;
-    if (part == 0 || part == whole)
-        digits = 0;
-    else if (percent > 99)
-        digits = 3;
+    if (part > 0 && percent < 0.1)
+        return (struct text){"under 0.1" SPACE "%"};
     if (part < whole && percent > 99.999)
         percent = 99.999;
-    if (part > 0 && percent < 0.1)
-        (void)snprintf(t.s, sizeof t.s, "under 0.1" SPACE "%%");
-    else
-        (void)snprintf(t.s, sizeof t.s, "%.*f" SPACE "%%", digits, percent);
+    (void)snprintf(t.s, sizeof t.s, "%.*f", percent > 99 ? 3 : 1, percent);
+    end_percent(&t);
     return t;
 }
 

@@ -14,6 +14,8 @@ struct text {
 
 /* 1204118 -> "1 204 118" (no-break spaces, U+00A0). */
 struct text format_count(uint64_t n);
+/* "1 element", "2 elements": count, word, and an s unless it is one. */
+struct text format_plural(uint64_t n, const char *word);
 /* ns since 1970 -> "2026-11-29 14:52:31.123Z"; 0 -> "not seen". */
 struct text format_time(int64_t time_ns);
 /* RFC 3339 with all nine digits, for machines. */

@@ -126,19 +126,19 @@ static void status_log(struct page *p)
 static void status_recompute(struct page *p)
 {
     struct query q = query_open(
-        &p->db,
-        "SELECT count(*), sum(NOT EXISTS (SELECT 1 FROM verdict v WHERE "
-        "v.object = m.object)), max(d.epoch) FROM draw d JOIN draw_drawn m ON "
-        "m.seq = d.seq WHERE d.epoch = (SELECT max(epoch) FROM draw)");
-    uint64_t drawn = query_next(&q) ? query_u64(&q, 0) : 0;
+        &p->db, "SELECT e, (SELECT count(*) FROM draw d JOIN draw_drawn m ON "
+                "m.seq = d.seq WHERE d.epoch = e), (SELECT count(*) FROM "
+                "verdict v WHERE v.epoch = e) FROM (SELECT max(epoch) AS e "
+                "FROM draw)");
+    uint64_t drawn = query_next(&q) ? query_u64(&q, 1) : 0;
 
     status_open(p, true);
     if (drawn == 0)
         html_text(&p->html, "recompute: nothing drawn yet");
     else
-        html_textf(&p->html, "recompute: epoch %s, %s of %s drawn waiting",
-                   format_count(query_u64(&q, 2)).s,
-                   format_count(query_u64(&q, 1)).s, format_count(drawn).s);
+        html_textf(&p->html, "recompute: epoch %s, %s drawn, %s verdicts",
+                   format_count(query_u64(&q, 0)).s, format_count(drawn).s,
+                   format_count(query_u64(&q, 2)).s);
     html_close(&p->html, "li");
     query_close(&q);
 }

@@ -93,6 +93,16 @@ static bool build(struct page *p, struct where *w, struct cursor_key k)
     return true;
 }
 
+static void place_text(const struct query *q, char *text, size_t size)
+{
+    uint64_t choice = query_u64(q, COL_CHOICE);
+    int n = snprintf(text, size, "step %" PRIu64, query_u64(q, COL_POSITION));
+
+    if (choice > 0 && n > 0)
+        (void)snprintf(text + n, size - (size_t)n, " of answer %" PRIu64,
+                       choice);
+}
+
 static void row(struct table *t, const struct query *q)
 {
     struct review_state review;
@@ -108,8 +118,7 @@ static void row(struct table *t, const struct query *q)
     table_text(t, text);
     table_span(t, query_span(q, COL_MODEL));
     if (query_u64(q, COL_POSITION) < NO_POSITION) {
-        (void)snprintf(text, sizeof text, "answer %" PRIu64 ", step %" PRIu64,
-                       query_u64(q, COL_CHOICE), query_u64(q, COL_POSITION));
+        place_text(q, text, sizeof text);
         table_text(t, text);
     } else {
         table_none(t, *query_text(q, COL_REASON) != '\0'

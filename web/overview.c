@@ -35,7 +35,7 @@ static void list_results(struct page *p, const struct epoch *e)
            "could not be checked");
     if (e->waiting > 0) {
         html_text(h, ", ");
-        strong(p, "open", e->waiting, "have no verdict");
+        strong(p, "open", e->waiting, "without a verdict");
     }
     html_text(h, ". ");
 }
@@ -179,12 +179,14 @@ static void card_matched(struct page *p, const struct epoch *e)
         html_element(
             h, "p", "figure",
             format_share(missing > e->seen ? 0 : e->seen - missing, e->seen).s);
-        html_elementf(h, "p", NULL,
-                      "%s of %s requests without a batch element \xc2\xb7 %s "
-                      "elements without a request \xc2\xb7 %s findings in all",
-                      format_count(missing).s, format_count(e->seen).s,
-                      format_count(findings_of(p, e, "orphan_metadata")).s,
-                      format_count(e->findings).s);
+        html_elementf(
+            h, "p", NULL,
+            "%s of %s requests without a batch element \xc2\xb7 %s "
+            "without a request \xc2\xb7 %s in all",
+            format_count(missing).s, format_count(e->seen).s,
+            format_plural(findings_of(p, e, "orphan_metadata"), "batch element")
+                .s,
+            format_plural(e->findings, "finding").s);
     }
     card_end(p);
 }
@@ -237,7 +239,7 @@ static const struct head epoch_heads[] = {
     {"match", "Reproduced", CELL_COUNT},
     {"mismatch", "Did not", CELL_COUNT},
     {"other", "Unstable or uncheckable", CELL_COUNT},
-    {"bound", "Bound", CELL_TEXT},
+    {"bound", "Bound", CELL_SHARE},
     {"loss", "Loss", CELL_COUNT},
     {"unparsed", "Unparsed", CELL_COUNT},
     {"feed_gaps", "Feed gaps", CELL_COUNT},

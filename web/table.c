@@ -13,7 +13,7 @@
 
 static bool is_number(enum cell type)
 {
-    return type == CELL_COUNT || type == CELL_EPOCH;
+    return type == CELL_COUNT || type == CELL_SHARE || type == CELL_EPOCH;
 }
 
 static void html_heads(struct table *t, const char *caption)
@@ -133,7 +133,7 @@ static void html_cell(struct table *t, enum cell type, struct span s)
 {
     struct html *h = &t->page->html;
 
-    html_open(h, "td");
+    html_open_class(h, "td", is_number(type) ? "n" : NULL);
     switch (type) {
     case CELL_UNIT:
         page_unit_link(t->page, s);

@@ -16,6 +16,7 @@ enum cell {
     CELL_TEXT,
     CELL_CODE,  /* text in a fixed-width face */
     CELL_COUNT, /* a number, right-aligned */
+    CELL_SHARE, /* text that is a number, right-aligned */
     CELL_TIME,  /* ns */
     CELL_UNIT,  /* leaf hash of an exchange: a link to its page */
     CELL_HASH,

@@ -307,16 +307,16 @@ static void fact_status(struct unit *u)
     struct html *h = &u->page->html;
     uint64_t status = query_u64(&u->exchange, X_STATUS);
 
-    page_fact(u->page, "Answer");
+    page_fact(u->page, "Status");
     if (status == 0)
-        html_text(h, "none seen");
+        html_text(h, "no answer seen");
     else
-        html_textf(h, "status %" PRIu64 ", %s", status,
+        html_textf(h, "%" PRIu64 ", %s", status,
                    query_u64(&u->exchange, X_STREAMED) != 0 ? "streamed"
                                                             : "in one piece");
     page_fact_end(u->page);
     page_fact(u->page, "Tokens");
-    html_textf(h, "%s in, %s out, %s events (by %s)",
+    html_textf(h, "%s in, %s out, %s events; counted by %s",
                format_count(query_u64(&u->exchange, X_TOKENS_IN)).s,
                format_count(query_u64(&u->exchange, X_TOKENS_OUT)).s,
                format_count(query_u64(&u->exchange, X_EVENTS)).s,
@@ -324,19 +324,20 @@ static void fact_status(struct unit *u)
     page_fact_end(u->page);
 }
 
-static void fact_times(struct unit *u)
+/* First and last byte of one side. */
+static void fact_times(struct unit *u, const char *name, int first)
 {
     struct html *h = &u->page->html;
-    static const char *const names[] = {"Request from", "to", "Answer from",
-                                        "to"};
+    uint64_t from = query_u64(&u->exchange, first);
+    uint64_t to = query_u64(&u->exchange, first + 1);
 
-    for (int i = 0; i < 4; i++) {
-        page_fact(u->page, names[i]);
-        html_text(
-            h,
-            format_time((int64_t)query_u64(&u->exchange, X_REQ_FIRST + i)).s);
-        page_fact_end(u->page);
-    }
+    page_fact(u->page, name);
+    if (from == 0 && to == 0)
+        html_element(h, "span", "none", "not seen");
+    else
+        html_textf(h, "%s to %s", format_time((int64_t)from).s,
+                   format_time((int64_t)to).s);
+    page_fact_end(u->page);
 }
 
 static void write_exchange(struct unit *u)
@@ -355,7 +356,8 @@ static void write_exchange(struct unit *u)
     fact_text(u, "Server", X_SERVER);
     fact_text(u, "Tap", X_TAP);
     fact_text(u, "Source", X_SOURCE);
-    fact_times(u);
+    fact_times(u, "Request", X_REQ_FIRST);
+    fact_times(u, "Answer", X_RESP_FIRST);
     html_close(h, "dl");
     page_section_end(u->page);
 }

@@ -121,7 +121,11 @@ static void write_first(struct unit *u)
     bits_cell(p, has_claimed, claimed, false);
     bits_cell(p, has_recomputed, recomputed,
               has_claimed && claimed == recomputed);
-    ulp_cell(p, has_claimed && has_recomputed, claimed, recomputed);
+    ulp_cell(p,
+             has_claimed && has_recomputed &&
+                 span_eq(query_span(v, V_CLAIMED_TOKEN),
+                         query_span(v, V_RECOMPUTED_TOKEN)),
+             claimed, recomputed);
     html_close(&p->html, "tr");
     table_close(p);
 }

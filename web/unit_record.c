@@ -8,6 +8,7 @@
 
 #include "checkpoints.h"
 #include "store/layout.h"
+#include "store/verdict.h"
 #include "table.h"
 #include "unit.h"
 
@@ -25,10 +26,18 @@ static void fact_code(struct page *p, const char *name, struct span s)
     page_fact_end(p);
 }
 
+/* A digest of nothing is all zeros. */
 static void fact_digest(struct page *p, const char *name, struct span s)
 {
+    bool any = false;
+
+    for (size_t i = 0; i < s.n; i++)
+        any |= s.p[i] != 0;
     page_fact(p, name);
-    html_element(&p->html, "code", NULL, format_hex(s, 32).s);
+    if (any)
+        html_element(&p->html, "code", NULL, format_hex(s, 32).s);
+    else
+        html_element(&p->html, "span", "none", "none");
     page_fact_end(p);
 }
 
@@ -67,9 +76,13 @@ void unit_write_manifest(struct unit *u)
     page_section(u->page, "manifest", "What was declared");
     if (u->judged && query_next(&q)) {
         write_manifest_row(u, &q);
-        html_elementf(h, "p", "note", "Compared by route %s, level %s.",
+        html_elementf(h, "p", "note", "Compared by route %s%s%s.",
                       query_text(&u->verdict, V_ROUTE),
-                      query_text(&u->verdict, V_LEVEL));
+                      strlen(query_text(&u->verdict, V_LEVEL)) > 1 ? ", level "
+                                                                   : "",
+                      strlen(query_text(&u->verdict, V_LEVEL)) > 1
+                          ? query_text(&u->verdict, V_LEVEL)
+                          : "");
     } else {
         html_element(h, "p", "note",
                      u->judged ? "No manifest was in force for this verdict."
@@ -108,7 +121,7 @@ static void fact_epoch(struct unit *u)
     struct html *h = &p->html;
     struct query q = query_open(
         &p->db, "SELECT epoch FROM frame_close WHERE first <= ?1 AND \"end\" > "
-                "?1 ORDER BY first DESC LIMIT 1");
+                "?1 ORDER BY epoch DESC LIMIT 1");
 
     query_bind_u64(&q, 1, query_u64(&u->exchange, X_SEQ));
     page_fact(p, "Epoch");
@@ -227,26 +240,37 @@ static const struct head similar_heads[] = {
     {NULL, NULL, CELL_TEXT},
 };
 
-static void write_similar_rows(struct unit *u, struct query *q)
+static void write_case(struct table *t, struct query *q)
+{
+    struct review_state review;
+
+    review_load(&t->page->db, query_span(q, 1), &review);
+    table_u64(t, query_u64(q, 0));
+    table_span(t, query_span(q, 1));
+    if (query_u64(q, 2) < NO_POSITION)
+        table_u64(t, query_u64(q, 2));
+    else
+        table_none(t, "no position");
+    table_text(t, review.disposition[0] != '\0'
+                      ? review.disposition
+                      : review_phase_words(review.phase));
+}
+
+static void write_cases(struct unit *u, struct query *q)
 {
     struct page *p = u->page;
     uint64_t n = 0;
     struct table t;
 
-    table_begin(&t, p, similar_heads, "Same model, verdict and class");
-    for (; query_next(q); n++) {
-        struct review_state review;
-
-        if (n >= SIMILAR_MAX)
-            continue;
-        review_load(&p->db, query_span(q, 1), &review);
-        table_u64(&t, query_u64(q, 0));
-        table_span(&t, query_span(q, 1));
-        table_u64(&t, query_u64(q, 2));
-        table_text(&t, review.disposition[0] != '\0'
-                           ? review.disposition
-                           : review_phase_words(review.phase));
+    if (!query_next(q)) {
+        html_element(&p->html, "p", "note", "None.");
+        return;
     }
+    table_begin(&t, p, similar_heads, "Same model, verdict and class");
+    do {
+        if (n++ < SIMILAR_MAX)
+            write_case(&t, q);
+    } while (query_next(q));
     table_end(&t, "");
     html_elementf(&p->html, "p", "note", "%s%s earlier in all.",
                   n == SIMILAR_COUNT_MAX ? "At least " : "", format_count(n).s);
@@ -271,7 +295,7 @@ void unit_write_similar(struct unit *u)
     query_bind_bytes(&q, 5, unit_hash(u));
     query_bind_u64(&q, 6, SIMILAR_COUNT_MAX);
     page_section(p, "similar", "Earlier cases like it");
-    write_similar_rows(u, &q);
+    write_cases(u, &q);
     query_close(&q);
     page_section_end(p);
 }

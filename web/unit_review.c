@@ -77,7 +77,7 @@ static void write_dispositions(struct unit *u)
     html_open(h, "fieldset");
     html_element(h, "legend", NULL, "Disposition");
     for (size_t i = 2; review_dispositions[i] != NULL; i += 2) {
-        html_open(h, "div");
+        html_open_class(h, "div", "choice");
         html_open(h, "input");
         html_attr(h, "type", "radio");
         html_attr(h, "name", "disposition");
