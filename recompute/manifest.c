@@ -89,11 +89,11 @@ static int add_files(struct manifest *m, const char *dir, struct why *why)
         return err;
     for (size_t i = 0; i < n && err == 0; i++)
         err = add_file(m, dir, shard[i], why);
-    for (size_t i = 0; i < sizeof(plain_files) / sizeof(*plain_files); i++) {
-        if (err == 0)
-            err = add_file(m, dir, plain_files[i], why);
+    for (size_t i = 0;
+         err == 0 && i < sizeof(plain_files) / sizeof(*plain_files); i++) {
+        err = add_file(m, dir, plain_files[i], why);
         if (err == -ENOENT && strcmp(plain_files[i], "config.json") != 0)
-            err = 0;
+            err = 0; /* the others may be missing */
     }
     shards_free(shard, n);
     qsort(m->files, m->n_files, sizeof(*m->files), by_name);
