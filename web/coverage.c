@@ -70,8 +70,8 @@ static void say_account(struct page *p)
                    format_plural(sum[0], "interval").s);
     else
         html_textf(h,
-                   "Of %s payload bytes captured in the newest %s "
-                   "intervals, %s stand in exchanges (%s), %s were sent "
+                   "Of %s payload bytes captured in the newest %s, "
+                   "%s stand in exchanges (%s), %s were sent "
                    "again, %s could not be parsed; %s more never came.",
                    format_count(sum[1]).s, format_plural(sum[0], "interval").s,
                    format_count(sum[2]).s, format_share(sum[2], sum[1]).s,
