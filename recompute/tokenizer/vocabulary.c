@@ -1,0 +1,121 @@
+/*
+ * vocabulary.c - names of tokens to ids and back: vocabulary.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "vocabulary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why.h"
+
+enum { EMPTY = 0xffffffff };
+
+/* FNV-1a, 64 bits, folded. The file is the operator's own. */
+static size_t hash(struct span s)
+{
+    uint64_t h = 0xcbf29ce484222325;
+
+    for (size_t i = 0; i < s.n; i++)
+        h = (h ^ s.p[i]) * 0x100000001b3;
+    return (size_t)(h ^ h >> 32);
+}
+
+/* The slot of the name, or the empty one where it would stand. */
+static size_t slot_of(const struct vocabulary *v, struct span name)
+{
+    size_t i = hash(name) & (v->n_slots - 1);
+
+    while (v->slots[i] != EMPTY && !span_eq(v->names[v->slots[i]], name))
+        i = (i + 1) & (v->n_slots - 1);
+    return i;
+}
+
+/* Sizes of what is to be stored; also checks every id. */
+static int measure(const json_t *object, struct vocabulary *v, size_t *ret_n,
+                   struct why *w)
+{
+    const char *name;
+    json_t *id;
+
+    *ret_n = 0;
+    json_object_foreach((json_t *)object, name, id)
+    {
+        if (!json_is_integer(id) || json_integer_value(id) < 0 ||
+            json_integer_value(id) >= VOCABULARY_IDS_MAX)
+            return why_refuse(w, "model.vocab: \"%.60s\" has no usable id",
+                              name);
+        if ((size_t)json_integer_value(id) >= v->n_names)
+            v->n_names = (size_t)json_integer_value(id) + 1;
+        *ret_n += strlen(name);
+        v->n++;
+    }
+    return 0;
+}
+
+static int fill(const json_t *object, struct vocabulary *v, struct why *w)
+{
+    uint8_t *at = v->text;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, name, value)
+    {
+        size_t id = (size_t)json_integer_value(value);
+
+        if (v->names[id].p != NULL)
+            return why_refuse(w, "model.vocab: the id %zu has two names", id);
+        v->names[id] = span_of(at, strlen(name));
+        memcpy(at, name, v->names[id].n);
+        at += v->names[id].n;
+        v->slots[slot_of(v, v->names[id])] = (uint32_t)id;
+    }
+    return 0;
+}
+
+int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
+                    struct why *w)
+{
+    size_t bytes;
+    int err;
+
+    *ret_v = (struct vocabulary){.n_slots = 2};
+    if (!json_is_object(object))
+        return why_refuse(w, "model.vocab is not an object");
+    err = measure(object, ret_v, &bytes, w);
+    if (err != 0)
+        return err;
+    while (ret_v->n_slots < 2 * ret_v->n)
+        ret_v->n_slots *= 2;
+    ret_v->text = malloc(bytes + 1);
+    ret_v->names = calloc(ret_v->n_names + 1, sizeof *ret_v->names);
+    ret_v->slots = malloc(ret_v->n_slots * sizeof *ret_v->slots);
+    if (ret_v->text == NULL || ret_v->names == NULL || ret_v->slots == NULL)
+        return -ENOMEM;
+    memset(ret_v->slots, 0xff, ret_v->n_slots * sizeof *ret_v->slots);
+    return fill(object, ret_v, w);
+}
+
+void vocabulary_fini(struct vocabulary *v)
+{
+    free(v->text);
+    free(v->names);
+    free(v->slots);
+}
+
+bool vocabulary_find(const struct vocabulary *v, struct span name,
+                     uint32_t *ret_id)
+{
+    uint32_t id = v->slots[slot_of(v, name)];
+
+    if (id == EMPTY)
+        return false;
+    *ret_id = id;
+    return true;
+}
+
+struct span vocabulary_name(const struct vocabulary *v, uint32_t id)
+{
+    return id < v->n_names ? v->names[id] : span_of(NULL, 0);
+}
