@@ -28,7 +28,7 @@ int account_exchange(struct epoch_counts *c, struct frame *f,
     add(&u.weight, x->tokens_in);
     add(&u.weight, x->tokens_out);
     memcpy(u.unit, x->unit, sizeof u.unit);
-    err = frame_add(f, &u);
+    err = frame_append(f, &u);
     if (err != 0)
         return err;
     c->seen++;

@@ -19,7 +19,7 @@ void frame_fini(struct frame *f)
     frame_init(f);
 }
 
-int frame_add(struct frame *f, const struct frame_unit *u)
+int frame_append(struct frame *f, const struct frame_unit *u)
 {
     if (f->n == f->room) {
         size_t room = f->room == 0 ? 1024 : 2 * f->room;

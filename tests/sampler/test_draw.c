@@ -42,7 +42,7 @@ static void add_unit(struct frame *f, unsigned i, uint32_t stratum,
 
     snprintf(name, sizeof name, "unit-%u", i);
     merkle_leaf(span_str(name), u.unit);
-    assert_int_equal(frame_add(f, &u), 0);
+    assert_int_equal(frame_append(f, &u), 0);
 }
 
 static struct frame vector_frame(void)

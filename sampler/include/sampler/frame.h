@@ -35,7 +35,7 @@ struct frame {
 void frame_init(struct frame *f);
 void frame_fini(struct frame *f);
 /* Appends a copy; its index is the number of units before. -ENOMEM. */
-int frame_add(struct frame *f, const struct frame_unit *u);
+int frame_append(struct frame *f, const struct frame_unit *u);
 void frame_entry(const struct frame *f, size_t index,
                  uint8_t ret_entry[FRAME_ENTRY]);
 void frame_root(const struct frame *f, uint8_t ret_root[MERKLE_HASH]);
