@@ -14,7 +14,7 @@
 #include "store/client.h"
 #include "unit.h"
 
-enum { CONNECT_MS = 2000, SEEN_MS = 2000, STEP_MS = 10 };
+enum { CONNECT_MS = 500, SEEN_MS = 2000, STEP_MS = 10 };
 
 /* Answers with the unit's page again, an alert at its top. */
 static int show_again(struct unit *u, int status, const char *alert)
