@@ -51,6 +51,27 @@ const struct setting settings_table[] = {
         "How often a worker repeats each job; repeats that differ make the "
         "verdict UNSTABLE."),
 
+    STR("tap.name", 1, 63, "tap0",
+        "Name of this tap, as it stands in what it records."),
+    STR("tap.user", 0, 64, "",
+        "User that assay-tap becomes after start; empty: stays."),
+    STR("tap.feed_listen", 0, 255, "",
+        "Address and port on which assay-tap itself takes the engines' batch "
+        "feed, \"127.0.0.1:8901\", \"[::1]:8901\"; empty: only from the "
+        "tapped wire."),
+    INT("tap.exchanges", 256, 1048576, 65536,
+        "Exchanges open, or waiting to be recorded, at once."),
+    INT("tap.messages_mib", 8, 262144, 1024,
+        "Memory for the messages of these exchanges, in MiB; used as needed."),
+    INT("tap.message_max_mib", 1, 1024, 64,
+        "Longest message kept, decoded as well; of longer ones the beginning "
+        "is kept and the exchange is incomplete."),
+    INT("tap.interval_s", 1, 86400, 60,
+        "Seconds between the accounts of what was seen, not understood and "
+        "lost."),
+    INT("tap.samples", 0, 1000, 16,
+        "In each interval, records a cause that name one occurrence; further "
+        "ones are added up."),
     WORD("tap.source", "pcap dpdk", "pcap",
          "Back end that captures: libpcap, or the poll-mode drivers of DPDK."),
     STR("tap.interface", 0, 63, "",
@@ -101,8 +122,8 @@ const struct setting settings_table[] = {
         "Who acts on the page when the web server names nobody: for a demo "
         "without log-in; empty: nobody may."),
     BOOL("web.reveal", 0,
-        "Whether people on the page may open stored content; each opening is "
-        "recorded."),
+         "Whether people on the page may open stored content; each opening is "
+         "recorded."),
     INT("web.deadline_ms", 10, 60000, 2000,
         "Milliseconds that the queries of one page may take."),
 

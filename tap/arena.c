@@ -13,7 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { TAG_FREE = 0x80, TAG_INSIDE = 0x7f };
+/* A tag is the order plus one, with TAG_FREE while the block is free. */
+enum { TAG_FREE = 0x80, TAG_INSIDE = 0 };
+
+static uint8_t tag_of(unsigned order)
+{
+    return (uint8_t)(order + 1);
+}
 
 struct arena_free {
     struct arena_free *next;
@@ -48,7 +54,7 @@ static void list_put(struct arena *a, size_t unit, unsigned order)
     if (f->next != NULL)
         f->next->prev = f;
     a->free[order] = f;
-    a->tags[unit] = (uint8_t)(TAG_FREE | order);
+    a->tags[unit] = TAG_FREE | tag_of(order);
 }
 
 static void list_take(struct arena *a, size_t unit, unsigned order)
@@ -73,7 +79,7 @@ int arena_init(struct arena *a, size_t bytes, size_t max_block)
     top = block_bytes(a->orders - 1);
     n = (bytes + top - 1) / top;
     a->n_tags = n << (a->orders - 1);
-    a->tags = malloc(a->n_tags);
+    a->tags = calloc(a->n_tags, 1); /* all TAG_INSIDE */
     if (a->tags == NULL)
         return -ENOMEM;
     a->base = mmap(NULL, n * top, PROT_READ | PROT_WRITE,
@@ -83,7 +89,6 @@ int arena_init(struct arena *a, size_t bytes, size_t max_block)
         memset(a, 0, sizeof *a);
         return -ENOMEM;
     }
-    memset(a->tags, TAG_INSIDE, a->n_tags);
     while (n-- > 0)
         list_put(a, n << (a->orders - 1), a->orders - 1);
     return 0;
@@ -118,7 +123,7 @@ static uint8_t *block_take(struct arena *a, unsigned order)
         o--;
         list_put(a, unit + ((size_t)1 << o), o);
     }
-    a->tags[unit] = (uint8_t)order;
+    a->tags[unit] = tag_of(order);
     a->used += block_bytes(order);
     return a->base + (unit << ARENA_MIN_BITS);
 }
@@ -127,13 +132,13 @@ static void block_give(struct arena *a, uint8_t *p, unsigned order)
 {
     size_t unit = (size_t)(p - a->base) >> ARENA_MIN_BITS;
 
-    assert(a->tags[unit] == order);
+    assert(a->tags[unit] == tag_of(order));
     a->used -= block_bytes(order);
     a->tags[unit] = TAG_INSIDE;
     while (order + 1 < a->orders) {
         size_t buddy = unit ^ ((size_t)1 << order);
 
-        if (a->tags[buddy] != (TAG_FREE | order))
+        if (a->tags[buddy] != (TAG_FREE | tag_of(order)))
             break;
         list_take(a, buddy, order);
         unit &= ~((size_t)1 << order);
@@ -149,10 +154,10 @@ static bool block_widen(struct arena *a, uint8_t *p, unsigned order)
     size_t buddy = unit ^ ((size_t)1 << order);
 
     if (order + 1 >= a->orders || buddy < unit ||
-        a->tags[buddy] != (TAG_FREE | order))
+        a->tags[buddy] != (TAG_FREE | tag_of(order)))
         return false;
     list_take(a, buddy, order);
-    a->tags[unit] = (uint8_t)(order + 1);
+    a->tags[unit] = tag_of(order + 1);
     a->used += block_bytes(order);
     return true;
 }

@@ -26,8 +26,8 @@ struct conn {
 struct conn_table {
     struct half_pool pool; /* first: tell_stray finds the table by it */
     struct conn_handler handler;
-    struct conn *all;
-    size_t n;
+    struct conn *all; /* as slot_pool: used from the front */
+    size_t n, used;
     struct conn *free;
     struct slot_pool slots;
     struct conn_counters count;
@@ -277,9 +277,13 @@ static void *cb_open(void *ctx, const struct stream_info *info)
     struct conn_table *t = ctx;
     struct conn *c = t->free;
 
-    assert(c != NULL); /* as many as the stream table has */
-    t->free = c->next;
-    memset(c, 0, sizeof *c);
+    if (c != NULL) {
+        t->free = c->next;
+        memset(c, 0, sizeof *c);
+    } else {
+        assert(t->used < t->n); /* as many as the stream table has */
+        c = &t->all[t->used++];
+    }
     c->table = t;
     c->info = *info;
     c->used = true;
@@ -458,10 +462,6 @@ int conn_open(const struct conn_config *c, const struct conn_handler *h,
         conn_close(t);
         return err;
     }
-    for (size_t i = t->n; i-- > 0;) {
-        t->all[i].next = t->free;
-        t->free = &t->all[i];
-    }
     *ret_t = t;
     return 0;
 }
@@ -496,7 +496,7 @@ void conn_recycle(struct conn_table *t, struct slot *s)
 
 void conn_tell_strays(struct conn_table *t)
 {
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->used; i++)
         for (int side = 0; side < SIDES && t->all[i].used; side++)
             half_tell_stray(&t->pool, &t->all[i].half[side]);
 }

@@ -14,10 +14,7 @@ int slot_pool_init(struct slot_pool *p, size_t n)
     p->all = calloc(n, sizeof *p->all);
     if (p->all == NULL)
         return -ENOMEM;
-    for (size_t i = n; i-- > 0;) {
-        p->all[i].next = p->free;
-        p->free = &p->all[i];
-    }
+    p->n = n;
     return 0;
 }
 
@@ -39,12 +36,15 @@ static struct slot *append(struct pair *q, struct slot_pool *p)
 {
     struct slot *s = p->free;
 
-    if (s == NULL) {
+    if (s != NULL) {
+        p->free = s->next;
+        s->next = NULL;
+    } else if (p->used < p->n) {
+        s = &p->all[p->used++];
+    } else {
         p->refused++;
         return NULL;
     }
-    p->free = s->next;
-    memset(s, 0, sizeof *s);
     s->prev = q->last;
     if (q->last != NULL)
         q->last->next = s;

@@ -23,7 +23,8 @@
 
 /* An exchange being put together, or a marker. */
 struct slot {
-    struct slot *next, *prev; /* of its queue; next also in free lists */
+    struct slot *next, *prev; /* of its queue; next also in other lists */
+    const char *source;       /* what was captured; set when it is finished */
     uint64_t stream, index;
     char client[STREAM_ADDR_TEXT], server[STREAM_ADDR_TEXT];
     struct message req, resp;
@@ -35,8 +36,11 @@ struct slot {
     const char *cause;  /* why a message is missing, or NULL */
 };
 
+/* Slots never used yet are taken from `all` in order, so that a large pool
+ * costs no memory before it is needed. */
 struct slot_pool {
     struct slot *all;
+    size_t n, used;
     struct slot *free;
     uint64_t refused; /* times that it was empty */
 };

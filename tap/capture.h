@@ -1,0 +1,35 @@
+/*
+ * capture.h - the whole tap in one handle: wire, connections and account, fed
+ * by one source after the other.
+ * Comes in: settings, an open feed, sources. Goes out, through the feed:
+ * exchanges, batch steps, notes.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TAP_CAPTURE_H
+#define TAP_CAPTURE_H
+
+#include <signal.h>
+
+#include "feed.h"
+#include "source.h"
+
+struct capture;
+struct settings;
+
+/* live: never wait for the store; else wait rather than lose. f is borrowed
+ * until capture_close. */
+int capture_open(const struct settings *s, bool live, struct feed *f,
+                 struct capture **ret_c);
+/*
+ * Captures from src until its end, an error, or *stop. Live it reports at the
+ * settings' interval. Afterwards every connection has ended and the account is
+ * reported. Returns the source's last state. src lives until the feed is
+ * closed (its label is kept).
+ */
+enum source_state capture_run(struct capture *c, struct source *src,
+                              const volatile sig_atomic_t *stop);
+/* Exchanges that were lost because the store did not take them. */
+uint64_t capture_lost(const struct capture *c);
+void capture_close(struct capture *c);
+
+#endif

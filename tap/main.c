@@ -1,0 +1,164 @@
+/*
+ * main.c - assay-tap: captures live, or plays the capture files given, and
+ * records what it saw in assay-store.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "config/sandbox.h"
+#include "config/settings.h"
+#include "listen.h"
+
+enum { CONNECT_MS = 10000, FINISH_MS = 30000, FILES_MAX = 512 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    stop = 1;
+}
+
+static void usage(void)
+{
+    fputs("usage: assay-tap [-hnv] [-c file] [capture ...]\n", stderr);
+}
+
+static struct source *open_source(const struct settings *s, const char *file)
+{
+    struct source_config c = {
+        .interface = file == NULL ? settings_str(s, "tap.interface") : NULL,
+        .file = file,
+        .filter = settings_str(s, "tap.filter"),
+        .snaplen = (uint32_t)settings_int(s, "tap.snaplen"),
+        .buffer_bytes = (uint64_t)settings_int(s, "tap.buffer_mib") << 20,
+        .eal = settings_str(s, "tap.eal"),
+        .idle_end_ns = 1000000000};
+    struct source *src = NULL;
+    char why[512];
+
+    if (file == NULL && c.interface[0] == '\0')
+        fatalx(EXIT_SETTINGS, "tap.interface is not set");
+    if (source_open(settings_str(s, "tap.source"), &c, why, sizeof why, &src) !=
+        0)
+        fatalx(EXIT_IO, "%s", why);
+    return src;
+}
+
+static struct feed *open_feed(const struct settings *s, bool live)
+{
+    const char *where = settings_str(s, "tap.feed_listen");
+    struct feed_config c = {
+        .run_dir = settings_str(s, "store.run_dir"),
+        .tap = settings_str(s, "tap.name"),
+        .body_max = (size_t)settings_int(s, "tap.message_max_mib") << 20,
+        .queue_max = (size_t)settings_int(s, "tap.exchanges"),
+        .alone = (unsigned)settings_int(s, "tap.samples"),
+        .listen_fd = -1,
+        .connect_ms = live ? -1 : CONNECT_MS};
+    struct feed *f = NULL;
+    int err = live && where[0] != '\0' ? listen_socket(where, &c.listen_fd) : 0;
+
+    if (err != 0)
+        fatalx(EXIT_IO, "cannot listen on \"%s\": %s", where, strerror(-err));
+    err = feed_open(&c, &f);
+    if (err != 0)
+        fatalx(EXIT_IO, "no store at \"%s\": %s", c.run_dir, strerror(-err));
+    return f;
+}
+
+struct options {
+    const char *settings;
+    bool check;
+    int verbose;
+};
+
+/* Returns -1, or the exit code to end with. */
+static int options_read(int argc, char **argv, struct options *o)
+{
+    int opt;
+
+    while ((opt = getopt(argc, argv, "c:hnv")) != -1) {
+        switch (opt) {
+        case 'c':
+            o->settings = optarg;
+            break;
+        case 'n':
+            o->check = true;
+            break;
+        case 'v':
+            o->verbose++;
+            break;
+        default:
+            usage();
+            return opt == 'h' ? EXIT_GOOD : EXIT_USAGE;
+        }
+    }
+    return -1;
+}
+
+static bool run(struct capture *c, struct source *src)
+{
+    enum source_state st = capture_run(c, src, &stop);
+    struct source_stats stats;
+
+    source_stats(src, &stats);
+    if (st == SOURCE_ERROR || stats.truncated_files > 0)
+        log_warnx("%s: %s", source_label(src), source_why(src));
+    return st != SOURCE_ERROR && stats.truncated_files == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {NULL, false, 0};
+    struct source *src[FILES_MAX];
+    struct settings *s;
+    struct capture *c;
+    struct feed *f;
+    bool live, good = true;
+    int code = options_read(argc, argv, &o), n;
+
+    if (code >= 0)
+        return code;
+    log_init("assay-tap", o.verbose);
+    if (settings_load(o.settings, stderr, &s) != 0)
+        return EXIT_SETTINGS;
+    if (o.check)
+        return EXIT_GOOD;
+    live = optind == argc;
+    n = live ? 1 : argc - optind;
+    if (n > FILES_MAX)
+        fatalx(EXIT_USAGE, "more than %d files", FILES_MAX);
+    for (int i = 0; i < n; i++)
+        src[i] = open_source(s, live ? NULL : argv[optind + i]);
+    f = open_feed(s, live);
+    if (capture_open(s, live, f, &c) != 0)
+        fatalx(EXIT_IO, "not enough memory for the pools");
+    (void)signal(SIGTERM, on_signal); /* these cannot fail */
+    (void)signal(SIGINT, on_signal);
+    if (sandbox_enter(settings_str(s, "tap.user"),
+                      SANDBOX_UNIX | SANDBOX_THREADS | SANDBOX_INET) != 0 ||
+        feed_start(f) != 0)
+        fatalx(EXIT_NOT_PERMITTED, "cannot give up rights");
+    log_info("started source=\"%s\"", source_label(src[0]));
+    for (int i = 0; i < n && !stop; i++)
+        good = run(c, src[i]) && good;
+    if (!feed_finish(f, FINISH_MS))
+        code = EXIT_IO;
+    else
+        code = good && capture_lost(c) == 0 ? EXIT_GOOD : EXIT_BAD;
+    log_info("ended lost=%llu", (unsigned long long)capture_lost(c));
+    feed_close(f);
+    capture_close(c);
+    for (int i = 0; i < n; i++)
+        source_close(src[i]);
+    settings_close(s);
+    return live && code == EXIT_BAD ? EXIT_GOOD : code;
+}
