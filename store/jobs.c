@@ -341,20 +341,20 @@ static int do_result(struct jobs *j, const struct task *t)
     return rc;
 }
 
-int jobs_step(struct jobs *j, bool *ret_more)
+int jobs_step(struct jobs *j, bool *ret_did)
 {
     int rc = look_for_tasks(j);
 
-    *ret_more = false;
+    *ret_did = false;
     if (rc != 0 || j->at == j->n)
         return rc;
     rc = j->task[j->at].result ? do_result(j, &j->task[j->at])
                                : do_unit(j, &j->task[j->at]);
     if (rc != 0)
         return rc;
+    *ret_did = true;
     j->at++;
     if (j->at == j->n)
         j->at = j->n = 0;
-    *ret_more = j->n != 0;
     return 0;
 }

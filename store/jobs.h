@@ -25,9 +25,9 @@ struct jobs;
 int jobs_open(struct ledger *l, const struct jobs_config *config,
               struct jobs **ret_j);
 void jobs_close(struct jobs *j);
-/* Does one piece of work; *ret_more: there is another. Adds records to the
+/* Does one piece of work; *ret_did false: there was none. Adds records to the
  * ledger's batch, which the caller commits. -ENOSPC and the like: nothing is
  * lost, try again later. */
-int jobs_step(struct jobs *j, bool *ret_more);
+int jobs_step(struct jobs *j, bool *ret_did);
 
 #endif

@@ -15,7 +15,6 @@
 
 enum {
     READ_BYTES = 256 * 1024,
-    TURN_BYTES = 8 * 1024 * 1024,  /* of one peer in one turn */
     KEEP_BYTES = 4 * 1024 * 1024,  /* buffers larger are given back */
     UNREAD_BYTES = 4 * 1024 * 1024 /* answers not read: we stop reading */
 };
@@ -61,31 +60,25 @@ static bool make_room(struct peer *p)
     return true;
 }
 
-void peer_receive(struct peer *p)
+size_t peer_receive(struct peer *p)
 {
-    size_t total = 0;
+    ssize_t n;
 
-    while (!p->dead && total < TURN_BYTES) {
-        ssize_t n;
-
-        if (!make_room(p)) {
-            log_warnx("no memory for a frame role=%s bytes=%zu", p->role_name,
-                      p->need);
-            p->dead = true;
-            return;
-        }
-        n = recv(p->fd, p->in + p->in_n, p->in_size - p->in_n, MSG_DONTWAIT);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            return;
-        if (n <= 0) {
-            p->dead = true;
-            return;
-        }
-        p->in_n += (size_t)n;
-        total += (size_t)n;
-        if (p->in_n >= p->need)
-            return; /* there may be a whole frame: look first */
+    if (!make_room(p)) {
+        log_warnx("no memory for a frame role=%s bytes=%zu", p->role_name,
+                  p->need);
+        p->dead = true;
+        return 0;
     }
+    do
+        n = recv(p->fd, p->in + p->in_n, p->in_size - p->in_n, MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN)
+        return 0;
+    if (n <= 0)
+        p->dead = true;
+    p->in_n += n > 0 ? (size_t)n : 0;
+    return n > 0 ? (size_t)n : 0;
 }
 
 bool peer_frame(struct peer *p, size_t *at, struct frame *ret_f)

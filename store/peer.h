@@ -22,8 +22,8 @@ struct peer {
 /* Takes the socket. */
 struct peer *peer_open(int fd, enum role role, const char *role_name);
 void peer_close(struct peer *p);
-/* Reads what has arrived, up to a bound. */
-void peer_receive(struct peer *p);
+/* Reads what has arrived, up to a bound; returns how much. */
+size_t peer_receive(struct peer *p);
 /* The next whole frame from *at on, which moves behind it. A malformed one
  * makes the peer dead. */
 bool peer_frame(struct peer *p, size_t *at, struct frame *ret_f);

@@ -77,6 +77,8 @@ static void on_put(struct server *s, struct peer *p, const struct frame *f)
                   (int)in.kind.n, (const char *)in.kind.p, w.why);
     else if (rc != 0)
         s->batch_failed = true;
+    if (p->role != ROLE_TAP)
+        s->ahead = true;
     w.code = -rc;
     add_pending(s, &w);
     s->batch_bytes += f->body.n;

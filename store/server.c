@@ -19,8 +19,12 @@
 
 enum {
     BACKLOG = 16,
-    RETRY_MS = 1000,     /* after a full disk */
-    FOLLOW_LEAVES = 8192 /* read into the index in one turn */
+    RETRY_MS = 1000,      /* after a full disk */
+    FOLLOW_LEAVES = 8192, /* read into the index in one turn */
+    /* The tap's records may wait for the index: a transaction for each batch
+     * would write the same pages over and over. */
+    FOLLOW_MS = 100,
+    TURN_BYTES = 8 * 1024 * 1024 /* taken from one peer in one turn */
 };
 
 const char *const server_role_names[SERVER_ROLES] = {
@@ -151,6 +155,7 @@ int server_commit(struct server *s)
     if (rc == 0 && s->said_commit != 0)
         log_info("records are taken again");
     s->said_commit = rc;
+    s->behind = s->behind || rc == 0;
     answer(s, rc);
     return rc;
 }
@@ -177,16 +182,16 @@ int server_follow(struct server *s, bool all)
     }
     say("index", rc, &s->said_follow);
     s->behind = rc != 0 || more;
+    s->follow_ms = now_ms() + (rc != 0 ? RETRY_MS : FOLLOW_MS);
     return rc;
 }
 
-/* One connection's turn: what has arrived, frame by frame. */
-static void serve(struct server *s, struct peer *p)
+/* Takes the frames that are whole. */
+static void take_frames(struct server *s, struct peer *p)
 {
     struct frame f;
     size_t at = 0;
 
-    peer_receive(p);
     while (s->fatal == 0 && peer_frame(p, &at, &f)) {
         server_frame(s, p, &f);
         if (s->batch_failed || s->n_pending >= BATCH_RECORDS ||
@@ -196,6 +201,18 @@ static void serve(struct server *s, struct peer *p)
         }
     }
     peer_consume(p, at);
+}
+
+/* One connection's turn: as long as it has something, within a bound. */
+static void serve(struct server *s, struct peer *p)
+{
+    size_t total = 0, n;
+
+    do {
+        n = peer_receive(p);
+        total += n;
+        take_frames(s, p);
+    } while (n != 0 && total < TURN_BYTES && !p->dead && s->fatal == 0);
 }
 
 static void end_dead(struct server *s)
@@ -224,27 +241,32 @@ static void sign(struct server *s)
  * tells the next piece what is done. */
 static void work(struct server *s)
 {
-    bool more = false;
-    int rc = jobs_step(s->jobs, &more);
-    int committed = server_commit(s);
+    bool did = false;
+    int rc = jobs_step(s->jobs, &did), committed;
 
+    s->busy = false;
+    if (rc == 0 && !did)
+        return;
+    committed = server_commit(s);
     if (rc == 0)
         rc = committed;
     say("jobs", rc, &s->said_jobs);
-    if (rc == 0 && s->fatal == 0)
-        rc = server_follow(s, false);
-    s->busy = rc == 0 && more;
+    if (rc == 0)
+        rc = server_follow(s, true);
+    s->busy = rc == 0;
 }
 
+/* Until the next thing that is due. */
 static int64_t wait_ms(const struct server *s)
 {
-    int64_t ms = s->next_checkpoint_ms - now_ms();
+    int64_t until = s->next_checkpoint_ms, ms;
 
-    if (s->busy || (s->behind && s->said_follow == 0) || ms < 0)
-        return 0;
-    if ((s->said_follow != 0 || s->said_jobs != 0) && ms > RETRY_MS)
-        return RETRY_MS;
-    return ms;
+    if (s->behind && s->follow_ms < until)
+        until = s->follow_ms;
+    if (s->said_jobs != 0 && now_ms() + RETRY_MS < until)
+        until = now_ms() + RETRY_MS;
+    ms = until - now_ms();
+    return s->busy || ms < 0 ? 0 : ms;
 }
 
 static size_t fill_polls(const struct server *s, struct pollfd *polls)
@@ -279,29 +301,43 @@ static void serve_all(struct server *s, const struct pollfd *polls)
             accept_peer(s, i);
 }
 
+/* Makes durable what came in. Who is not the tap finds its own records in the
+ * index when it is told that they are there. */
+static void commit_turn(struct server *s)
+{
+    if (s->n_pending != 0 && s->fatal == 0)
+        (void)server_commit(s); /* the peers are told */
+    if (s->fatal == 0 && s->ahead)
+        (void)server_follow(s, true); /* said, and tried again */
+    s->ahead = false;
+}
+
+/* What is due now, after the answers. */
+static void do_due(struct server *s)
+{
+    if (s->fatal == 0 && s->behind && now_ms() >= s->follow_ms)
+        (void)server_follow(s, false); /* said, and tried again */
+    if (s->fatal == 0)
+        work(s);
+    if (s->fatal == 0 && now_ms() >= s->next_checkpoint_ms)
+        sign(s);
+}
+
 static int turn(struct server *s, const sigset_t *mask)
 {
     struct pollfd polls[SERVER_ROLES + SERVER_PEERS];
     size_t n = fill_polls(s, polls);
     int64_t ms = wait_ms(s);
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000};
-    bool records;
 
     if (ppoll(polls, n, &wait, mask) < 0)
         return errno == EINTR ? 0 : -errno;
     serve_all(s, polls);
-    records = s->n_pending != 0;
-    if (s->fatal == 0 && records)
-        (void)server_commit(s); /* the peers are told */
+    commit_turn(s);
     for (size_t i = 0; i < s->n_peers && s->fatal == 0; i++)
         peer_send(s->peer[i]);
     end_dead(s);
-    if (s->fatal == 0)
-        (void)server_follow(s, false); /* said, and tried again */
-    if (s->fatal == 0)
-        work(s);
-    if (s->fatal == 0 && now_ms() >= s->next_checkpoint_ms)
-        sign(s);
+    do_due(s);
     return s->fatal;
 }
 

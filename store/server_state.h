@@ -35,7 +35,9 @@ struct server {
     size_t n_pending, pending_size;
     size_t batch_bytes;
     bool batch_failed; /* the disk did not take a record: commit now */
+    bool ahead;        /* the batch has records that the index waits for */
     bool behind;       /* the index is */
+    int64_t follow_ms; /* when it is brought up */
     bool busy;         /* jobs have more to do */
     int fatal;
     int64_t next_checkpoint_ms;
