@@ -226,25 +226,17 @@ static enum packet_kind fragment(struct decoder *d, const struct ip_head *ip,
 }
 
 /*
- * The n bytes that IP says follow, or what was captured of them; false if
- * they were not even on the wire, as the receiver sees it too. A capture that
- * does not tell the length on the wire (wire_n 0) gets the benefit.
+ * The n bytes that IP says follow, as far as they were captured. A length
+ * beyond the frame is taken as cut off even if the capture says that no more
+ * was on the wire: files that were edited or written by hardware say so of
+ * frames whose receiver had all of it (zeek's reassembly.pcap).
  */
-static bool ip_body(struct decoder *d, size_t n, struct span *ret_body,
-                    uint32_t *ret_cut)
+static struct span ip_body(const struct decoder *d, size_t n, uint32_t *ret_cut)
 {
     size_t left = (size_t)(d->c.end - d->c.p);
 
-    *ret_cut = 0;
-    if (n <= left) {
-        *ret_body = (struct span){d->c.p, n};
-        return true;
-    }
-    if (d->f->wire_n != 0 && n - left > d->f->wire_n - d->f->n)
-        return false;
-    *ret_body = (struct span){d->c.p, left};
-    *ret_cut = (uint32_t)(n - left);
-    return true;
+    *ret_cut = n > left ? (uint32_t)(n - left) : 0;
+    return (struct span){d->c.p, n > left ? left : n};
 }
 
 /* RFC 791 section 3.1. */
@@ -272,8 +264,7 @@ static enum packet_kind ipv4(struct decoder *d)
                 (d->f->wire_n > d->f->n ? d->f->wire_n - d->f->n : 0);
     if (total < header)
         return unparsed(d->out, WIRE_IP_HEADER);
-    if (!ip_body(d, total - header, &body, &cut))
-        return unparsed(d->out, WIRE_TRUNCATED);
+    body = ip_body(d, total - header, &cut);
     ip.protocol = h[9];
     memcpy(ip.src, h + 12, 4);
     memcpy(ip.dst, h + 16, 4);
@@ -394,8 +385,7 @@ static enum packet_kind ipv6(struct decoder *d)
         return too_short(d, WIRE_IP_HEADER);
     if (h[0] >> 4 != 6)
         return unparsed(d->out, WIRE_IP_VERSION);
-    if (!ip_body(d, ipv6_length(d, h), &body, &cut))
-        return unparsed(d->out, WIRE_TRUNCATED);
+    body = ip_body(d, ipv6_length(d, h), &cut);
     ip.protocol = h[6];
     memcpy(ip.src, h + 8, 16);
     memcpy(ip.dst, h + 24, 16);

@@ -26,7 +26,7 @@ enum link_type {
 struct frame {
     const uint8_t *p;
     uint32_t n;      /* bytes captured */
-    uint32_t wire_n; /* bytes on the wire, >= n */
+    uint32_t wire_n; /* bytes on the wire, >= n; 0: not known */
     int64_t time_ns; /* since 1970 */
     enum link_type link;
 };
