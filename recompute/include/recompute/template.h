@@ -34,8 +34,8 @@ bool template_known(const struct template *t);
 bool template_special(const struct template *t);
 const char *template_name(const struct template *t); /* for the log */
 
-/* The prompt text; the caller frees *ret_text. -ENOTSUP: unknown template, or
- * a role that it does not know; -ENOMEM. */
+/* The prompt text; the caller frees *ret_text. -ENOTSUP: unknown template;
+ * -ENOMEM. */
 int template_render(const struct template *t,
                     const struct api_message *messages, size_t n,
                     char **ret_text, size_t *ret_n);

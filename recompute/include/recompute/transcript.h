@@ -23,6 +23,7 @@ struct transcript {
     size_t n_stops;
     uint8_t *text; /* all of it so far, UTF-8 */
     size_t n, room;
+    size_t answer;      /* where the answer starts, after the echo */
     size_t given;       /* of text, already given out */
     uint8_t partial[4]; /* an unfinished UTF-8 sequence */
     size_t n_partial;
