@@ -1,8 +1,8 @@
 /*
  * logits.c - the forward pass as a filter, for tests in other languages.
- * Comes in: a model directory, kernels, threads, token ids in decimal. Goes
- * out: float32 logits of every position, host byte order, on stdout; with
- * -g N instead the N tokens that greedy decoding adds, in decimal.
+ * Comes in: a model directory, kernels (or "fastest"), threads, token ids in
+ * decimal. Goes out: float32 logits of every position, host byte order, on
+ * stdout; with -g N instead the N tokens that greedy decoding adds, in decimal.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "config/exit.h"
@@ -70,12 +70,15 @@ int main(int argc, char **argv)
         ids[n++] = (uint32_t)strtoul(argv[i], NULL, 10);
     if (model_open(argv[optind], &m, &why) != 0)
         fatalx(EXIT_BAD, "%s", why.text);
+    const char *kernels = argv[optind + 1];
+    if (strcmp(kernels, "fastest") == 0)
+        kernels = NULL;
     struct forward_options o = {
-        .kernels = argv[optind + 1],
+        .kernels = kernels,
         .threads = (unsigned)strtoul(argv[optind + 2], NULL, 10),
     };
     if (forward_open(m, &o, &f) != 0)
-        fatalx(EXIT_BAD, "kernels %s do not run here", o.kernels);
+        fatalx(EXIT_BAD, "kernels %s do not run here", argv[optind + 1]);
     if (add > 0)
         print_greedy(f, ids, n, add);
     else
