@@ -110,8 +110,8 @@ static int by_hand(int argc, char **argv)
             check = true;
             break;
         case 'v':
-            puts("assay.cgi " ASSAY_VERSION);
-            return EXIT_GOOD;
+            log_init("assay.cgi", 1);
+            break;
         case 'h':
             return usage(stdout, EXIT_GOOD);
         default:
