@@ -41,6 +41,7 @@ static void record_meaning(const struct exchange *x, struct record *r)
     record_text(r, "api_id", x->api_id);
     record_u64(r, "streamed", x->streamed);
     record_u64(r, "events", x->events);
+    record_u64(r, "choices", x->choices);
     record_u64(r, "tokens_in", x->tokens_in);
     record_u64(r, "tokens_out", x->tokens_out);
     record_text(r, "tokens_from", x->tokens_from);

@@ -131,6 +131,7 @@ static void summarise(struct shape *sh)
     x->model = span_str(sh->summary.model);
     x->api_id = span_str(sh->summary.id);
     x->events = sh->summary.events;
+    x->choices = sh->summary.choices;
     x->tokens_in = sh->summary.tokens_in;
     x->tokens_out = sh->summary.tokens_out;
     if (sh->summary.tokens_from != NULL)

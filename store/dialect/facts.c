@@ -8,26 +8,44 @@
 
 #include "skim.h"
 
-static bool is_list_of_prompts(struct span value)
+/* Elements of a list of texts or of lists of ids; 0: it is one prompt. */
+static uint64_t count_prompts(struct span value)
 {
     struct skim s = skim_of(value);
-    struct span key, first;
+    struct span key, element;
+    uint64_t n = 0;
 
-    return !s.object && skim_next(&s, &key, &first) &&
-           (first.p[0] == '"' || first.p[0] == '[');
+    while (!s.object && skim_next(&s, &key, &element)) {
+        if (element.p[0] != '"' && element.p[0] != '[')
+            return 0;
+        n++;
+    }
+    return n;
 }
 
-static bool asks_for_several(struct span key, struct span value)
+/* How many answers are asked for, if this member says so. */
+static void add_choices_asked(struct facts *f, struct span key,
+                              struct span value)
+{
+    if (span_eq_str(key, "n") || span_eq_str(key, "n_cmpl"))
+        (void)skim_whole(value, &f->n);
+    else if (span_eq_str(key, "sampling_params"))
+        (void)skim_whole(skim_member(value, "n"), &f->n);
+    else if (value.p[0] == '[' &&
+             (span_eq_str(key, "prompt") || span_eq_str(key, "text") ||
+              span_eq_str(key, "input_ids")))
+        f->prompts = count_prompts(value);
+}
+
+uint64_t facts_choices(const struct facts *f)
 {
     uint64_t n;
 
-    if (span_eq_str(key, "n"))
-        return skim_whole(value, &n) && n > 1;
-    if (span_eq_str(key, "sampling_params"))
-        return skim_whole(skim_member(value, "n"), &n) && n > 1;
-    return (span_eq_str(key, "prompt") || span_eq_str(key, "text") ||
-            span_eq_str(key, "input_ids")) &&
-           value.p[0] == '[' && is_list_of_prompts(value);
+    if (__builtin_mul_overflow(f->n == 0 ? 1 : f->n,
+                               f->prompts == 0 ? 1 : f->prompts, &n) ||
+        n > UINT32_MAX)
+        return UINT32_MAX;
+    return n;
 }
 
 bool facts_request(struct facts *f, struct span req)
@@ -42,8 +60,8 @@ bool facts_request(struct facts *f, struct span req)
             f->streamed = span_eq_str(value, "true");
         else if (span_eq_str(key, "echo"))
             f->echo = span_eq_str(value, "true");
-        else if (asks_for_several(key, value))
-            f->several = true;
+        else
+            add_choices_asked(f, key, value);
     }
     return s.object && !s.bad;
 }
@@ -212,7 +230,7 @@ bool facts_add(struct facts *f, struct span message)
 
 bool facts_are_partial(const struct facts *f)
 {
-    return f->several && f->one_answer;
+    return f->one_answer && facts_choices(f) > 1;
 }
 
 static bool has_text(struct span object, const char *key)

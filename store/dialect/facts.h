@@ -10,10 +10,10 @@
 
 struct facts {
     struct span model, id;
-    bool streamed; /* asked for */
-    bool several;  /* asked for more than one answer */
-    bool echo;     /* asked to list the prompt's tokens first */
-    bool failed;   /* an error answer */
+    bool streamed;       /* asked for */
+    uint64_t n, prompts; /* answers a prompt, prompts; 0: one */
+    bool echo;           /* asked to list the prompt's tokens first */
+    bool failed;         /* an error answer */
     bool has_in, has_out;
     bool one_answer; /* the counts are of one answer: llama.cpp's timings, an
                         indexed event of SGLang */
@@ -27,6 +27,8 @@ bool facts_request(struct facts *f, struct span req);
 /* Facts of an answer or of one event; later ones replace earlier ones. An
  * array is the answers of a list and adds up. false: not JSON. */
 bool facts_add(struct facts *f, struct span message);
+/* Answers that the request asks for: at least 1. */
+uint64_t facts_choices(const struct facts *f);
 /* The counts do not cover the whole answer. */
 bool facts_are_partial(const struct facts *f);
 /* An event of a stream whose text, tokens or logprobs are not empty. */

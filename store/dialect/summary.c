@@ -99,7 +99,7 @@ static void count(struct span resp, const struct facts *f, uint64_t estimate,
         s->tokens_from = "usage";
         return;
     }
-    s->tokens_in = f->several ? 0 : f->prompt_ids;
+    s->tokens_in = s->choices > 1 ? 0 : f->prompt_ids;
     listed = facts_listed_tokens(resp, f->echo);
     if (listed != 0) {
         s->tokens_out = listed + f->unlisted;
@@ -124,6 +124,7 @@ enum parse dialect_summary(const char *api, struct span req, struct span resp,
     if (!facts_request(&f, req))
         r = PARSE_BAD;
     ret_s->streamed = f.streamed;
+    ret_s->choices = facts_choices(&f);
     if (resp.n != 0 && streamed) {
         if (walk(resp, &st) != PARSE_OK)
             return PARSE_BAD;

@@ -153,9 +153,10 @@ void dialect_free(struct api_exchange *x);
  * tokens_in is 0 where the answer does not tell it.
  */
 struct api_summary {
-    char model[128], id[128];
+    char model[128], id[257];
     bool streamed;
     bool failed; /* an error answer */
+    uint64_t choices; /* answers asked for: n times the prompts; at least 1 */
     uint64_t events, tokens_in, tokens_out;
     const char *tokens_from;
 };
