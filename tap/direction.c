@@ -35,12 +35,14 @@ static bool acked_hole(const struct direction *d)
 }
 
 /*
- * The causal order of stream.h: what this side sends now may answer bytes of
- * the peer that are still waited for.
+ * The causal order of stream.h: bytes whose sender had got `needs` of the
+ * peer's come after those.
  */
-static bool blocked(struct direction *d)
+static bool must_wait(struct direction *d, uint64_t needs)
 {
-    return acked_hole(flow_peer(d));
+    const struct direction *peer = flow_peer(d);
+
+    return peer->start == START_KNOWN && peer->seen && needs > peer->next;
 }
 
 /* Telling the handler. */
@@ -131,31 +133,76 @@ static void trim(struct stream_table *t, struct direction *d)
     }
 }
 
-/* Hands over everything up to the first hole, and what the capture cut off
- * as a gap. */
-static void deliver_ready(struct stream_table *t, struct direction *d)
+/* Hands over the waiting bytes at next that came with one stamp. */
+static void deliver_piece(struct stream_table *t, struct direction *d)
 {
-    for (;;) {
-        while (d->next < d->contig) {
-            int64_t time_ns = t->time_ns;
-            struct span bytes = window_take(t->blocks, &d->window, d->next,
-                                            d->contig, &time_ns);
+    struct window_stamp stamp = {t->time_ns, 0};
+    struct span bytes =
+        window_take(t->blocks, &d->window, d->next, d->contig, &stamp);
 
-            assert(bytes.n > 0);
-            t->count.held_bytes -= bytes.n;
-            tell_data(t, d, bytes, time_ns);
+    assert(bytes.n > 0);
+    t->count.held_bytes -= bytes.n;
+    tell_data(t, d, bytes, stamp.time_ns);
+}
+
+/* Whether there is anything that waits, and how it came. */
+static bool waiting(struct direction *d, struct window_stamp *ret_stamp)
+{
+    return d->next < d->contig &&
+           window_stamp_at(&d->window, d->next, ret_stamp);
+}
+
+/* Hands over what is in turn, up to the first hole, and what the capture cut
+ * off as a gap. True if there was anything. */
+static bool deliver_turn(struct stream_table *t, struct direction *d)
+{
+    struct window_stamp stamp;
+    bool any = false;
+
+    for (;;) {
+        while (waiting(d, &stamp)) {
+            if (must_wait(d, stamp.needs))
+                return any;
+            deliver_piece(t, d);
+            any = true;
         }
         if (d->contig < d->cut_from || d->contig >= d->cut_to)
             break;
         skip(t, d, hole_end(d, d->cut_to), GAP_SNAPLEN);
+        any = true;
     }
     trim(t, d);
+    return any;
 }
 
-static void deliver(struct stream_table *t, struct direction *d)
+/* Both sides wait for each other's bytes, which no honest pair of hosts does:
+ * the earlier ones go first. False if they do not. */
+static bool break_circle(struct stream_table *t, struct flow *f)
 {
-    if (d->start == START_KNOWN && !d->flow->closed && !blocked(d))
-        deliver_ready(t, d);
+    struct window_stamp a, b;
+
+    if (!waiting(&f->dir[0], &a) || !waiting(&f->dir[1], &b) ||
+        a.needs > f->dir[1].contig || b.needs > f->dir[0].contig)
+        return false;
+    deliver_piece(t, &f->dir[a.time_ns <= b.time_ns ? 0 : 1]);
+    return true;
+}
+
+/* Hands over what both directions have, in turns, as far as holes allow. */
+static void deliver(struct stream_table *t, struct flow *f)
+{
+    struct direction *a = &f->dir[0], *b = &f->dir[1];
+    bool any = true;
+
+    if (f->closed)
+        return;
+    while (any) {
+        any = a->start == START_KNOWN && deliver_turn(t, a);
+        if (b->start == START_KNOWN && deliver_turn(t, b))
+            any = true;
+        if (!any)
+            any = break_circle(t, f);
+    }
 }
 
 /* Waiting. */
@@ -217,12 +264,8 @@ static void wait_for(struct stream_table *t, struct direction *d)
 
 void direction_settle(struct stream_table *t, struct direction *d)
 {
-    struct direction *peer = flow_peer(d);
-
-    deliver(t, peer);
-    deliver(t, d);
-    deliver(t, peer); /* d may have stood in its way */
-    wait_for(t, peer);
+    deliver(t, d->flow);
+    wait_for(t, flow_peer(d));
     wait_for(t, d);
 }
 
@@ -236,18 +279,28 @@ static bool fin_was_lost(const struct direction *d)
     return d->fin == 0 && d->acked == d->contig + 1 && d->top == d->contig;
 }
 
+/* Bytes before a hole that wait for the peer are not waited for any more. */
+static void deliver_forced(struct stream_table *t, struct direction *d)
+{
+    while (d->next < d->contig)
+        deliver_piece(t, d);
+}
+
 /* The holes below limit become gaps; one of them only if force. */
 static void skip_holes(struct stream_table *t, struct direction *d,
                        enum gap_cause cause, bool force)
 {
     uint64_t limit = d->wait_limit;
 
-    deliver_ready(t, d);
+    deliver(t, d->flow);
     while (d->contig < limit) {
         uint64_t to = hole_end(d, limit);
 
+        if (d->next < d->contig && !force)
+            break; /* first the hole of the peer that stands before them */
+        deliver_forced(t, d);
         skip(t, d, to, d->acked >= to ? GAP_ACKED : cause);
-        deliver_ready(t, d);
+        deliver(t, d->flow);
         if (force)
             break;
     }
@@ -274,24 +327,69 @@ void direction_give_up(struct stream_table *t, struct direction *d, bool force)
     direction_settle(t, d);
 }
 
-void direction_finish(struct stream_table *t, struct direction *d)
+/* The end of what this direction is known to have sent. */
+static uint64_t sent_end(const struct direction *d)
 {
     uint64_t end = d->top;
 
     if (d->start == START_NONE)
-        return;
+        return 0;
     if (d->acked > end && !fin_was_lost(d))
         end = d->acked;
-    if (d->fin != 0 && d->fin > end)
-        end = d->fin;
-    deliver_ready(t, d);
-    while (d->contig < end) {
-        uint64_t to = hole_end(d, end);
+    return d->fin != 0 && d->fin > end ? d->fin : end;
+}
 
-        skip(t, d, to, d->acked >= to ? GAP_ACKED : GAP_END);
-        deliver_ready(t, d);
+/*
+ * The hole to tell next: one that the other side's bytes wait for, else the
+ * one before the earlier bytes. NULL if no direction stands before a hole.
+ */
+static struct direction *next_hole(struct flow *f)
+{
+    struct direction *found = NULL;
+    int64_t found_ns = 0;
+
+    for (int i = 0; i < 2; i++) {
+        struct direction *d = &f->dir[i];
+        struct window_stamp stamp = {INT64_MAX, 0};
+        uint64_t end = sent_end(d);
+
+        if (d->next < d->contig || d->contig >= end)
+            continue;
+        if (flow_peer(d)->next < flow_peer(d)->contig)
+            return d;
+        (void)window_stamp_at(&d->window, hole_end(d, end), &stamp);
+        if (found == NULL || stamp.time_ns < found_ns) {
+            found = d;
+            found_ns = stamp.time_ns;
+        }
     }
-    direction_wait_end(t, d);
+    return found;
+}
+
+void direction_finish(struct stream_table *t, struct flow *f)
+{
+    struct direction *d;
+
+    for (int i = 0; i < 2; i++) {
+        if (f->dir[i].start == START_GUESS)
+            f->dir[i].start = START_KNOWN;
+        direction_wait_end(t, &f->dir[i]);
+    }
+    for (;;) {
+        deliver(t, f);
+        d = next_hole(f);
+        if (d != NULL) {
+            uint64_t to = hole_end(d, sent_end(d));
+
+            skip(t, d, to, d->acked >= to ? GAP_ACKED : GAP_END);
+        } else if (f->dir[0].next < f->dir[0].contig) {
+            deliver_piece(t, &f->dir[0]);
+        } else if (f->dir[1].next < f->dir[1].contig) {
+            deliver_piece(t, &f->dir[1]);
+        } else {
+            return;
+        }
+    }
 }
 
 /* Coming in. */
@@ -355,13 +453,14 @@ static void take_old(struct stream_table *t, struct direction *d,
 
 /* The common case: the next bytes, nothing waits, nothing is in the way. */
 static bool take_next(struct stream_table *t, struct direction *d,
-                      struct span bytes, uint64_t pos, int64_t time_ns)
+                      struct span bytes, uint64_t pos,
+                      const struct window_stamp *stamp)
 {
     if (pos != d->contig || d->next != d->contig || d->window.held != 0 ||
-        d->start != START_KNOWN || blocked(d))
+        d->start != START_KNOWN || must_wait(d, stamp->needs))
         return false;
     window_keep(t->blocks, &d->window, pos, bytes);
-    tell_data(t, d, bytes, time_ns);
+    tell_data(t, d, bytes, stamp->time_ns);
     d->contig = d->next;
     trim(t, d);
     return true;
@@ -387,10 +486,11 @@ static bool relieve(struct stream_table *t)
 
 /* Bytes that have to wait. Those for which there is no room are refused. */
 static void take_waiting(struct stream_table *t, struct direction *d,
-                         struct span bytes, uint64_t pos, int64_t time_ns)
+                         struct span bytes, uint64_t pos,
+                         const struct window_stamp *stamp)
 {
     struct window_put r = {0};
-    size_t done = window_put(t->blocks, &d->window, pos, bytes, time_ns, &r);
+    size_t done = window_put(t->blocks, &d->window, pos, bytes, stamp, &r);
 
     if (pos > d->contig)
         t->count.out_of_order++;
@@ -401,7 +501,7 @@ static void take_waiting(struct stream_table *t, struct direction *d,
     if (pos <= d->contig)
         d->contig = window_contiguous(&d->window, d->contig);
     if (r.differ > 0)
-        tell_conflict(t, d, &r, time_ns);
+        tell_conflict(t, d, &r, stamp->time_ns);
 }
 
 /* Room in the pool and in this direction's share for n more bytes. */
@@ -470,7 +570,7 @@ static struct span refuse_early(struct stream_table *t, struct direction *d,
 }
 
 static void take(struct stream_table *t, struct direction *d, struct span bytes,
-                 uint64_t pos, int64_t time_ns)
+                 uint64_t pos, const struct window_stamp *stamp)
 {
     /* A keep-alive probe repeats the last number with any byte (RFC 9293
      * section 3.8.4). */
@@ -482,17 +582,31 @@ static void take(struct stream_table *t, struct direction *d, struct span bytes,
         uint64_t n = d->contig - pos;
         struct span old = {bytes.p, bytes.n < n ? bytes.n : (size_t)n};
 
-        take_old(t, d, old, pos, time_ns);
+        take_old(t, d, old, pos, stamp->time_ns);
         pos += old.n;
         bytes = (struct span){bytes.p + old.n, bytes.n - old.n};
     }
-    if (bytes.n > 0 && !take_next(t, d, bytes, pos, time_ns))
-        take_waiting(t, d, bytes, pos, time_ns);
+    if (bytes.n > 0 && !take_next(t, d, bytes, pos, stamp))
+        take_waiting(t, d, bytes, pos, stamp);
+}
+
+/* What the sender of this segment had got. An acknowledgement that was not
+ * believed (direction_ack) is not waited for either. */
+static uint64_t needs_of(struct direction *d, const struct segment *s)
+{
+    const struct direction *peer = flow_peer(d);
+    uint64_t pos;
+
+    if (!(s->flags & TCP_ACK) || peer->start == START_NONE)
+        return 0;
+    pos = direction_position(peer, s->ack);
+    return pos < peer->acked ? pos : peer->acked;
 }
 
 bool direction_data(struct stream_table *t, struct direction *d,
                     const struct segment *s, uint64_t pos)
 {
+    struct window_stamp stamp = {s->time_ns, needs_of(d, s)};
     struct span bytes = s->payload;
     uint64_t end;
 
@@ -521,7 +635,7 @@ bool direction_data(struct stream_table *t, struct direction *d,
     if (bytes.n > 0 && pos + bytes.n > d->contig &&
         (pos > d->contig || d->next != d->contig || d->window.held != 0))
         make_room(t, d, bytes.n);
-    take(t, d, bytes, pos, s->time_ns);
+    take(t, d, bytes, pos, &stamp);
     if (end > d->top)
         d->top = end;
     return true;

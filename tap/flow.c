@@ -252,17 +252,21 @@ void flow_tell_open(struct stream_table *t, struct flow *f)
 
 /* Ending. */
 
+/* The direction whose FIN came first: the other side has acknowledged it. */
+static int first_closed(const struct flow *f)
+{
+    return f->dir[0].fin_acked ? 0 : 1;
+}
+
 void flow_end(struct stream_table *t, struct flow *f, enum stream_end why)
 {
-    /* A direction goes last if it answers what the other still waits for. */
-    int first = f->dir[0].acked > f->dir[0].contig ? 0 : 1;
+    int first = first_closed(f);
 
     if (f->closed)
         return;
-    direction_finish(t, &f->dir[first]);
-    direction_finish(t, &f->dir[!first]);
+    direction_finish(t, f);
     for (int i = 0; i < 2; i++) {
-        struct direction *d = &f->dir[i];
+        struct direction *d = &f->dir[i == 0 ? first : !first];
 
         if (!f->opened || d->ended || d->fin == 0 || d->next < d->fin)
             continue;
@@ -301,10 +305,12 @@ static bool is_complete(const struct direction *d, const struct direction *peer)
 
 void flow_check_end(struct stream_table *t, struct flow *f)
 {
+    int first = first_closed(f);
+
     if (f->closed || (f->dir[0].fin == 0 && f->dir[1].fin == 0))
         return;
     for (int i = 0; i < 2; i++) {
-        struct direction *d = &f->dir[i];
+        struct direction *d = &f->dir[i == 0 ? first : !first];
 
         if (d->ended || !is_complete(d, flow_peer(d)))
             continue;

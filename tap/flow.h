@@ -156,8 +156,8 @@ bool direction_data(struct stream_table *t, struct direction *d,
 void direction_settle(struct stream_table *t, struct direction *d);
 /* The wait is over. force: because of a full pool, whatever it waits for. */
 void direction_give_up(struct stream_table *t, struct direction *d, bool force);
-/* Hands over everything, with gaps between. */
-void direction_finish(struct stream_table *t, struct direction *d);
+/* Hands over everything of both directions, with gaps between. */
+void direction_finish(struct stream_table *t, struct flow *f);
 void direction_wait_end(struct stream_table *t, struct direction *d);
 
 /* Life of a connection (flow.c). */

@@ -13,10 +13,10 @@
 
 enum { WORDS = BLOCK_BYTES / 64, MARKS = 10 };
 
-/* Which bytes came when: the first mark over a byte, in order of arrival. */
+/* Which bytes came how: the first mark over a byte, in order of arrival. */
 struct mark {
     uint16_t from, to;
-    int64_t time_ns;
+    struct window_stamp stamp;
 };
 
 struct block {
@@ -274,37 +274,38 @@ static struct block *get_block(struct block_pool *p, struct window *w,
 
 /* Bytes in and out. */
 
-/* from..to-1 came with this time. Without room for one more mark the last one
+/* from..to-1 came like this. Without room for one more mark the last one
  * grows: stamps get coarser, bytes stay. */
 static void add_mark(struct block *b, uint32_t from, uint32_t to,
-                     int64_t time_ns)
+                     const struct window_stamp *stamp)
 {
     struct mark *m = &b->mark[b->marks < MARKS ? b->marks : MARKS - 1];
 
     if (b->marks < MARKS) {
-        *m = (struct mark){(uint16_t)from, (uint16_t)to, time_ns};
+        *m = (struct mark){(uint16_t)from, (uint16_t)to, *stamp};
         b->marks++;
         return;
     }
     m->from = (uint16_t)(from < m->from ? from : m->from);
     m->to = (uint16_t)(to > m->to ? to : m->to);
-    m->time_ns = time_ns;
+    m->stamp = *stamp;
 }
 
-/* The time of the byte at from, and in *to where another time begins. */
-static int64_t mark_at(const struct block *b, uint32_t from, uint32_t *to)
+/* The stamp of the byte at from, and in *to where another begins. */
+static struct window_stamp mark_at(const struct block *b, uint32_t from,
+                                   uint32_t *to)
 {
     for (uint32_t i = 0; i < b->marks; i++) {
         const struct mark *m = &b->mark[i];
 
         if (m->from <= from && from < m->to) {
             *to = m->to < *to ? m->to : *to;
-            return m->time_ns;
+            return m->stamp;
         }
         if (m->from > from && m->from < *to)
             *to = m->from;
     }
-    return 0;
+    return (struct window_stamp){0, 0};
 }
 
 static void compare_bytes(const uint8_t *first, struct span second,
@@ -357,7 +358,8 @@ static struct span in_block(uint64_t pos, struct span bytes)
 }
 
 size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
-                  struct span bytes, int64_t time_ns, struct window_put *r)
+                  struct span bytes, const struct window_stamp *stamp,
+                  struct window_put *r)
 {
     size_t done = 0;
 
@@ -379,7 +381,7 @@ size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
             list_remove(p, b);
             p->ready--;
         }
-        add_mark(b, at, at + (uint32_t)part.n, time_ns);
+        add_mark(b, at, at + (uint32_t)part.n, stamp);
         b->held += (uint32_t)(r->fresh - before);
         w->held += (uint32_t)(r->fresh - before);
     }
@@ -439,8 +441,21 @@ void window_compare(struct window *w, uint64_t pos, struct span bytes,
     }
 }
 
+bool window_stamp_at(struct window *w, uint64_t pos,
+                     struct window_stamp *ret_stamp)
+{
+    const struct block *b = find_block(w, pos / BLOCK_BYTES);
+    uint32_t at = (uint32_t)(pos % BLOCK_BYTES), to = BLOCK_BYTES;
+
+    set_kept(w);
+    if (b == NULL || !(b->present[at / 64] >> at % 64 & 1))
+        return false;
+    *ret_stamp = mark_at(b, at, &to);
+    return true;
+}
+
 struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
-                        uint64_t limit, int64_t *ret_time_ns)
+                        uint64_t limit, struct window_stamp *ret_stamp)
 {
     struct block *b = find_block(w, pos / BLOCK_BYTES);
     uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
@@ -454,7 +469,7 @@ struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
     to = find_bit(b->present, false, at, to);
     if (to == at)
         return (struct span){NULL, 0};
-    *ret_time_ns = mark_at(b, at, &to);
+    *ret_stamp = mark_at(b, at, &to);
     b->held -= to - at;
     w->held -= to - at;
     if (b->held == 0) {

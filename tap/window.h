@@ -38,6 +38,13 @@ struct window {
     struct block *root;
 };
 
+/* How bytes came: when, and how much of the peer's bytes their sender had got
+ * by then, as it acknowledges (a position; 0: it did not say). */
+struct window_stamp {
+    int64_t time_ns;
+    uint64_t needs;
+};
+
 /* What a second look at some bytes found. */
 struct window_put {
     size_t fresh;       /* were not there, and are now */
@@ -58,20 +65,23 @@ bool block_pool_has(const struct block_pool *p, size_t n);
  * only if the pool has no block left.
  */
 size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
-                  struct span bytes, int64_t time_ns, struct window_put *r);
+                  struct span bytes, const struct window_stamp *stamp,
+                  struct window_put *r);
 /* Keeps bytes that have been delivered; forgets them if the pool is full. */
 void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
                  struct span bytes);
 /* Compares a second copy with what is kept; changes nothing. */
 void window_compare(struct window *w, uint64_t pos, struct span bytes,
                     struct window_put *r);
+/* How the waiting byte at pos came; false if it is not there. */
+bool window_stamp_at(struct window *w, uint64_t pos,
+                     struct window_stamp *ret_stamp);
 /*
- * Takes the bytes at pos, up to limit, that came with one time stamp; they
- * stay as delivered ones. Borrowed until the next call. Empty if there are
- * none.
+ * Takes the bytes at pos, up to limit, that came with one stamp; they stay as
+ * delivered ones. Borrowed until the next call. Empty if there are none.
  */
 struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
-                        uint64_t limit, int64_t *ret_time_ns);
+                        uint64_t limit, struct window_stamp *ret_stamp);
 /* The end of the bytes that are there without a hole from pos on. */
 uint64_t window_contiguous(struct window *w, uint64_t pos);
 /* The first byte that is there at pos or later; false if there is none. */
