@@ -340,6 +340,13 @@ static int index_leaf(struct indexer *x, struct leaflog *log, struct vault *v)
     return rc;
 }
 
+static int save_progress(struct indexer *x)
+{
+    sqlite3_bind_int64(x->progress, 1, (sqlite3_int64)x->leaves);
+    sqlite3_bind_int64(x->progress, 2, (sqlite3_int64)x->walk.end);
+    return index_step(x->progress);
+}
+
 int indexer_forward(struct indexer *x, struct leaflog *log, struct vault *v,
                     uint64_t end, uint64_t max)
 {
@@ -353,11 +360,8 @@ int indexer_forward(struct indexer *x, struct leaflog *log, struct vault *v,
     rc = index_step(x->begin);
     while (rc == 0 && x->leaves < end)
         rc = index_leaf(x, log, v);
-    if (rc == 0) {
-        sqlite3_bind_int64(x->progress, 1, (sqlite3_int64)x->leaves);
-        sqlite3_bind_int64(x->progress, 2, (sqlite3_int64)x->walk.end);
-        rc = index_step(x->progress);
-    }
+    if (rc == 0)
+        rc = save_progress(x);
     if (rc == 0)
         rc = index_step(x->commit);
     if (rc == 0)
@@ -369,11 +373,29 @@ int indexer_forward(struct indexer *x, struct leaflog *log, struct vault *v,
     return rc;
 }
 
+/* The walk goes on behind the last entry that is still there. */
+static int turn_back(struct indexer *x)
+{
+    uint64_t last; /* 0: none; else one more than offset and length */
+    int rc = query_u64(x->db,
+                       "SELECT coalesce(max(offset+len)+1,0) FROM vault "
+                       "WHERE offset IS NOT NULL",
+                       &last);
+
+    if (rc != 0)
+        return rc;
+    x->walk.end = last == 0 ? 0 : last - 1 + vault_frame_bytes(0);
+    x->walk.offset = x->walk.end;
+    return save_progress(x);
+}
+
 int indexer_check_vault(struct indexer *x, uint64_t vault_end)
 {
     sqlite3_stmt *s;
     int rc;
 
+    if (x->walk.end <= vault_end)
+        return 0;
     if (sqlite3_prepare_v2(x->db,
                            "UPDATE vault SET offset=NULL WHERE offset>?1-len",
                            -1, &s, NULL) != SQLITE_OK)
@@ -382,9 +404,10 @@ int indexer_check_vault(struct indexer *x, uint64_t vault_end)
         s, 1, (sqlite3_int64)vault_end - (sqlite3_int64)vault_frame_bytes(0));
     rc = index_step(s);
     sqlite3_finalize(s);
-    if (rc == 0)
-        x->lost += (uint64_t)sqlite3_changes64(x->db);
-    return rc;
+    if (rc != 0)
+        return rc;
+    x->lost += (uint64_t)sqlite3_changes64(x->db);
+    return turn_back(x);
 }
 
 int indexer_add_checkpoint(struct indexer *x, const struct merkle_head *head,

@@ -36,7 +36,8 @@ uint64_t indexer_lost(const struct indexer *x); /* payloads found missing */
  * -ENOSPC; -EIO: SQLite failed, the reason is sqlite3_errmsg. */
 int indexer_forward(struct indexer *x, struct leaflog *log, struct vault *v,
                     uint64_t end, uint64_t max);
-/* Marks payloads lost that lie behind the vault's end. */
+/* Marks payloads lost that lie behind the vault's end, and goes on before
+ * it. */
 int indexer_check_vault(struct indexer *x, uint64_t vault_end);
 /* Adds a signed checkpoint unless it is there. note: NUL-terminated. */
 int indexer_add_checkpoint(struct indexer *x, const struct merkle_head *head,
