@@ -125,6 +125,7 @@ static int by_hand(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    static char out[65536]; /* given, stdio asks no terminal: no ioctl */
     struct settings *s;
     struct site site;
     bool sent;
@@ -132,6 +133,8 @@ int main(int argc, char **argv)
     log_init("assay.cgi", 0);
     if (getenv("GATEWAY_INTERFACE") == NULL)
         return by_hand(argc, argv);
+    if (setvbuf(stdout, out, _IOFBF, sizeof out) != 0)
+        fatalx(EXIT_IO, "standard output");
     limit();
     s = load(getenv("ASSAY_CONF"));
     site = site_of(s);
