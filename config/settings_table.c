@@ -147,6 +147,21 @@ const struct setting settings_table[] = {
         "Milliseconds between fixing the end of an epoch and matching, so "
         "that late batch steps arrive."),
 
+    STR("recompute.user", 0, 64, "",
+        "User that assay-recompute becomes after start; empty: stays."),
+    STR("recompute.name", 1, 63, "worker0",
+        "Name of this worker, as it stands in its results."),
+    LIST("recompute.models", "",
+         "Model directories that jobs may be run with; which one a job needs, "
+         "its manifest says."),
+    INT("recompute.threads", 0, 1024, 0,
+        "Threads of a forward pass; 0: one for each CPU. The results do not "
+        "depend on it."),
+    STR("compare.user", 0, 64, "",
+        "User that assay-compare becomes after start; empty: stays."),
+    INT("compare.deadline_s", 1, 31536000, 86400,
+        "Seconds after which a job without a result is UNCHECKABLE."),
+
     INT("check.traffic_s", 1, 86400, 300,
         "Health: seconds since the tap's last account of its traffic before "
         "silence is an alarm."),

@@ -1,0 +1,71 @@
+/*
+ * register.c - `assay-recompute register`: the digests of a model directory as
+ * a `manifest` record.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/exit.h"
+#include "config/log.h"
+#include "config/settings.h"
+#include "outbox.h"
+#include "recompute/manifest.h"
+#include "recompute/model.h"
+#include "worker.h"
+
+static int put(const struct settings *s, const struct manifest *m,
+               const char *name, const char *engine)
+{
+    struct outbox out = {settings_str(s, "store.run_dir"), "recompute",
+                         &worker_stop, NULL};
+    struct record record;
+    struct put p = {"manifest", &record, NULL, 0};
+    int err;
+
+    if (!manifest_record(m, name, engine, &record))
+        return -EMSGSIZE;
+    err = outbox_put(&out, &p);
+    outbox_fini(&out);
+    return err;
+}
+
+static void print(const struct manifest *m, const char *name, bool json)
+{
+    printf(json ? "{\"manifest\":\"" : "manifest ");
+    for (size_t i = 0; i < sizeof m->manifest; i++)
+        printf("%02x", m->manifest[i]);
+    if (json)
+        printf("\",\"files\":%zu}\n", m->n_files);
+    else
+        printf(" model %s files %zu\n", name, m->n_files);
+}
+
+int worker_register(const struct settings *s, int argc, char **argv)
+{
+    bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
+    struct why why = {""};
+    struct manifest m;
+    int err;
+
+    argc -= json;
+    argv += json;
+    if (argc < 3 || argc > 4)
+        return EXIT_USAGE;
+    err = manifest_init(argv[2], "fixed", "", &m, &why);
+    if (err == -EINVAL)
+        log_warnx("model refused dir=\"%s\": %s", argv[2], why.text);
+    if (err == 0) {
+        err = put(s, &m, argv[1], argc == 4 ? argv[3] : "");
+        if (err == 0)
+            print(&m, argv[1], json);
+        manifest_fini(&m);
+    }
+    if (err == 0)
+        return EXIT_GOOD;
+    errno = -err;
+    log_warn("not registered dir=\"%s\"", argv[2]);
+    return err == -EPERM ? EXIT_NOT_PERMITTED : EXIT_IO;
+}

@@ -1,0 +1,29 @@
+/*
+ * served.h - a model directory opened with all that a job needs of it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SERVED_H
+#define SERVED_H
+
+#include "recompute/forward.h"
+#include "recompute/manifest.h"
+
+#include "recompute/request.h"
+
+struct served {
+    struct model *model;
+    struct forward *forward;
+    struct tokenizer *tokenizer;
+    const struct template *template;
+    struct manifest manifest;
+};
+
+/* Opens dir with this many threads (0: all). Errors as model_open, and -EDOM:
+ * the floating-point environment is not the default one. The caller ends
+ * *ret_s with served_fini, after success only. */
+int served_init(const char *dir, unsigned threads, struct served *ret_s,
+                struct why *ret_why);
+void served_fini(struct served *s);
+struct request_model served_request_model(const struct served *s);
+
+#endif
