@@ -385,23 +385,32 @@ static const char *end_cause(const struct conn *c, enum stream_end why,
 
 static bool one_sided(const struct conn *c, enum side side)
 {
-    return !c->info.start_seen[side] && c->half[side].offset == 0;
+    return !c->info.start_seen[side] && !c->half[side].heard;
+}
+
+/* Why no answer was seen, when the connection ends. */
+static const char *unanswered_cause(const struct conn *c, const char *cause)
+{
+    if (one_sided(c, other(client_side(c))) || c->queue.answers_lost ||
+        strcmp(cause, "cut") == 0)
+        return "no_answer";
+    return cause;
 }
 
 /* Everything in the queue ends with the connection. */
 static void end_slots(struct conn *c, const char *cause)
 {
-    bool silent = one_sided(c, other(client_side(c)));
-
     pair_drop_markers(&c->queue, &c->table->slots);
     for (struct slot *s = c->queue.first; s != NULL; s = s->next) {
         if (s->has_req && !s->req.whole)
             message_fault(&s->req, cause);
         if (s->resp.begun && !s->resp.whole)
             message_fault(&s->resp, cause);
-        if (!s->has_resp && s->cause == NULL)
-            s->cause =
-                silent || strcmp(cause, "cut") == 0 ? "no_answer" : cause;
+        if (!s->has_resp && s->cause == NULL) {
+            s->cause = unanswered_cause(c, cause);
+            s->gap_bytes += c->queue.lost_bytes;
+            c->queue.lost_bytes = 0;
+        }
         s->req_done = s->resp_done = true;
     }
     finish_done(c);

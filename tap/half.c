@@ -367,6 +367,7 @@ enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
 {
     enum half_event ev = HALF_MORE;
 
+    h->heard = true;
     if (segment && h->lost && http1_idle(&h->http))
         h->skipping = false;
     while (in->n > 0 && ev == HALF_MORE) {

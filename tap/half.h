@@ -57,6 +57,7 @@ struct half {
     bool skipping;        /* lost, and within a line that is none */
     bool any;             /* a message was seen */
     bool closed;          /* the sender's FIN was seen */
+    bool heard;           /* any byte came */
     struct message first; /* holds a message until its head is complete */
     struct message *now;  /* where bytes go; NULL between messages */
     struct stray stray;

@@ -113,6 +113,13 @@ static void give_up_before(struct pair *q, struct slot_pool *p,
     }
 }
 
+/* Everything unanswered is to be answered yet, in order. */
+static void in_step(struct pair *q)
+{
+    q->answers_lost = false;
+    q->lost_bytes = 0;
+}
+
 /* A request begins while older ones are unanswered: what does it tell? */
 static void request_after(struct pair *q, struct slot_pool *p, struct slot *u)
 {
@@ -120,7 +127,7 @@ static void request_after(struct pair *q, struct slot_pool *p, struct slot *u)
         return;
     if (q->answers_lost) {
         give_up_before(q, p, NULL);
-        q->answers_lost = false;
+        in_step(q);
     } else if (u->marker && (u->answers != q->answers || u->gap_bytes == 0)) {
         /* answered by now, or only text that was no request */
         give_up_before(q, p, NULL);
@@ -134,7 +141,7 @@ struct slot *pair_request(struct pair *q, struct slot_pool *p)
     struct slot *u = oldest_unanswered(q), *s;
 
     if (u == NULL)
-        q->answers_lost = false;
+        in_step(q);
     else
         request_after(q, p, u);
     if (q->unanswered >= PAIR_UNANSWERED_MAX) {
@@ -174,7 +181,7 @@ struct slot *pair_answer(struct pair *q, struct slot_pool *p)
     if (q->answers_lost) {
         u = newest_unanswered(q);
         give_up_before(q, p, u);
-        q->answers_lost = false;
+        in_step(q);
     } else {
         u = oldest_unanswered(q);
     }
@@ -202,8 +209,8 @@ void pair_requests_lost(struct pair *q, struct slot_pool *p, uint64_t n)
 
 void pair_answers_lost(struct pair *q, uint64_t n)
 {
-    if (q->unanswered == 0)
-        return; /* nothing was to be answered */
+    /* With nothing to be answered it may still be the answer of a request
+     * that was lost as well and is told later. */
     q->answers_lost = true;
     q->lost_bytes += n;
 }

@@ -94,6 +94,20 @@ static void goes_on_in_step_after_a_lost_request(void **state)
     heard(t, BOTH(a) "- - 200 no_request [] [b]\n" BOTH(c));
 }
 
+/* Both are lost, and the loss of the answer is told first. */
+static void goes_on_in_step_after_a_lost_exchange(void **state)
+{
+    struct talk *t = *state;
+
+    talk_say(t, C, GET(a));
+    talk_say(t, S, OK(a));
+    talk_lose(t, S, 40);
+    talk_lose(t, C, 22);
+    talk_say(t, C, GET(c));
+    talk_say(t, S, OK(c));
+    heard(t, BOTH(a) BOTH(c));
+}
+
 static void goes_on_in_step_after_several_lost_on_both_sides(void **state)
 {
     struct talk *t = *state;
@@ -361,6 +375,7 @@ int main(void)
         TEST(keeps_apart_when_answer_and_next_request_are_lost),
         TEST(goes_on_in_step_after_a_lost_answer),
         TEST(goes_on_in_step_after_a_lost_request),
+        TEST(goes_on_in_step_after_a_lost_exchange),
         TEST(goes_on_in_step_after_several_lost_on_both_sides),
         TEST(never_guesses_for_a_client_that_pipelines),
         TEST(keeps_framing_through_a_gap_inside_a_body),
