@@ -219,7 +219,7 @@ int dossier_answers(const struct dossier *d, uint64_t before, struct answers *a,
         if (!leaf_is(l, "verdict") || !leaf_has(l, "epoch", d->epoch))
             continue;
         err = add_verdict(l, a);
-        if (err != 0) {
+        if (err != 0 && err != -ENOENT) {
             *ret_at = l->seq;
             return err;
         }

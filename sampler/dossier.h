@@ -46,8 +46,9 @@ const struct bundle_leaf *dossier_reveal(const struct dossier *d,
 /* The party's chain in force at the close, or NULL. */
 const struct bundle_leaf *dossier_chain(const struct dossier *d,
                                         const char *party);
-/* Adds every verdict of the epoch that stands before `before`. -EBADMSG: the
- * leaf *ret_at has no such verdict, or was not drawn. */
+/* Adds every verdict of the epoch that stands before `before`; one on a unit
+ * that was not drawn counts for nothing. -EBADMSG: the leaf *ret_at has no such
+ * verdict. */
 int dossier_answers(const struct dossier *d, uint64_t before, struct answers *a,
                     uint64_t *ret_at);
 

@@ -23,6 +23,9 @@ void report_open(struct report *r, const char *name)
     r->check[r->n++] = (struct check){.name = name, .state = CHECK_OK};
 }
 
+static void set(struct check *c, enum check_state state, const char *fmt,
+                va_list ap) __attribute__((format(printf, 3, 0)));
+
 /* Bundles hold foreign text: what is shown is printable ASCII. */
 static void set(struct check *c, enum check_state state, const char *fmt,
                 va_list ap)
