@@ -106,3 +106,14 @@ long long tables_query(const char *path, const char *sql)
     sqlite3_close(db);
     return v;
 }
+
+int tables_keep(const char *path, const char *copy)
+{
+    sqlite3 *db = open_db(path);
+    char *sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+    sqlite3_free(sql);
+    sqlite3_close(db);
+    return rc == SQLITE_OK ? 0 : -1;
+}

@@ -9,5 +9,7 @@
 int tables_differ(const char *path, const char *other);
 /* One integer of a query; aborts if there is none. */
 long long tables_query(const char *path, const char *sql);
+/* A copy of the index as it stands, WAL included. 0 or -1. */
+int tables_keep(const char *path, const char *copy);
 
 #endif
