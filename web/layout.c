@@ -55,7 +55,7 @@ static void write_bar(struct page *p)
     struct html *h = &p->html;
     const char *actor = page_actor(p);
 
-    html_open_class(h, "header", "bar");
+    html_open_class(h, "div", "bar");
     html_element(h, "span", "name", "assay");
     html_open(h, "nav");
     html_attr(h, "aria-label", "Pages");
@@ -72,7 +72,7 @@ static void write_bar(struct page *p)
     html_textf(h, "%s%s%s", actor, *actor == '\0' ? "" : " \xc2\xb7 ",
                format_time(p->now_ns).s);
     html_close(h, "span");
-    html_close(h, "header");
+    html_close(h, "div");
 }
 
 /* One entry of the status line: a sign, then words. */
@@ -154,6 +154,7 @@ void page_begin(struct page *p, const char *title)
     html_url(h, "href", "#main");
     html_text(h, "Skip to content");
     html_close(h, "a");
+    html_open(h, "header");
     write_bar(p);
     if (p->db.handle != NULL) {
         html_open_class(h, "ul", "status");
@@ -163,6 +164,7 @@ void page_begin(struct page *p, const char *title)
         status_recompute(p);
         html_close(h, "ul");
     }
+    html_close(h, "header");
     html_open(h, "main");
     html_attr(h, "id", "main");
 }
