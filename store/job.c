@@ -124,10 +124,19 @@ static void read_spans(struct packet *p, const char *key, const char *why,
             packet_fail(p, why);
 }
 
-static void read_job(struct packet *p, struct job *j)
+static uint32_t read_runs(struct packet *p)
 {
+    static const char why[] = "runs is missing or not 1 to 1000";
     uint64_t runs;
 
+    packet_u64(p, "runs", 1000, &runs, why);
+    if (!p->failed && runs == 0)
+        packet_fail(p, why);
+    return (uint32_t)runs;
+}
+
+static void read_job(struct packet *p, struct job *j)
+{
     packet_u64(p, "epoch", INT64_MAX, &j->epoch,
                "epoch is missing or not a number");
     packet_hex(p, "unit", span_of(j->unit, 32),
@@ -135,10 +144,7 @@ static void read_job(struct packet *p, struct job *j)
     packet_hex(p, "nonce", span_of(j->nonce, 16),
                "nonce is missing or not 16 bytes in hex");
     j->mode = read_mode(p, JOB_NONE);
-    packet_u64(p, "runs", 1000, &runs, "runs is missing or not 1 to 1000");
-    if (!p->failed && runs == 0)
-        packet_fail(p, "runs is missing or not 1 to 1000");
-    j->runs = (uint32_t)runs;
+    j->runs = read_runs(p);
     packet_text(p, "api", &j->api, "api is missing or not a text");
     packet_base64(p, "request", &j->request,
                   "request is missing or not base64");
@@ -204,6 +210,7 @@ int claim_write(const struct claim *c, char **ret_bytes, size_t *ret_n)
     packet_set(o, "request", packet_new_base64(c->request), &bad);
     packet_set(o, "response", packet_new_base64(c->response), &bad);
     packet_set(o, "manifest", packet_new_hex(span_of(c->manifest, 32)), &bad);
+    packet_set(o, "runs", packet_new_u64(c->runs), &bad);
     packet_set(o, "reason", packet_new_text(c->reason), &bad);
     return packet_dump(o, bad, ret_bytes, ret_n);
 }
@@ -232,6 +239,7 @@ static void read_claim(struct packet *p, struct claim *c)
                   "response is missing or not base64");
     packet_hex(p, "manifest", span_of(c->manifest, 32),
                "manifest is missing or not 32 bytes in hex");
+    c->runs = read_runs(p);
     packet_text(p, "reason", &c->reason, "reason is missing or not a text");
     if (!p->failed && (c->mode == JOB_NONE) != (c->reason.n != 0))
         packet_fail(p, "exactly a claim without a job has a reason");

@@ -227,6 +227,7 @@ static int write_claim(struct jobs *j, struct unit *u, uint8_t *ret_hash)
     int rc;
 
     u->claim.mode = u->job.mode;
+    u->claim.runs = j->config.runs;
     rc = claim_write(&u->claim, &bytes, &n);
     return rc != 0 ? rc : write_file(path, bytes, n, ret_hash);
 }

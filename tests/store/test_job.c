@@ -191,6 +191,7 @@ static void claim_reads_back_equal(void **state)
     struct claim c = {.epoch = 3,
                       .mode = JOB_BLIND,
                       .status = 200,
+                      .runs = 2,
                       .streamed = true},
                  back;
     const char *why;
@@ -210,6 +211,7 @@ static void claim_reads_back_equal(void **state)
     assert_int_equal(back.epoch, 3);
     assert_int_equal(back.mode, JOB_BLIND);
     assert_int_equal(back.status, 200);
+    assert_int_equal(back.runs, 2);
     assert_true(back.streamed);
     assert_memory_equal(back.unit, c.unit, 32);
     assert_memory_equal(back.nonce, c.nonce, 16);
@@ -227,7 +229,7 @@ static void claim_reads_back_equal(void **state)
 
 static void claim_without_a_job_gives_its_reason(void **state)
 {
-    struct claim c = {.mode = JOB_NONE}, back;
+    struct claim c = {.mode = JOB_NONE, .runs = 1}, back;
     const char *why;
     char *bytes;
     size_t n;

@@ -20,7 +20,8 @@
  * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
  *         "api":..,"mode":"blind"|"forced"|"none","status":200,
  *         "streamed":true,"model":TEXT,"request":BASE64,"response":BASE64,
- *         "manifest":HEX,"reason":TEXT}  (reason: "" unless mode is none)
+ *         "manifest":HEX,"runs":N,"reason":TEXT}
+ *         (runs: results to wait for; reason: "" unless mode is none)
  * result {"schema":"assay.result/1","unit":HEX,"nonce":HEX,"run":1,
  *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
  *         "reason":TEXT ("" if ok),"route":"invariant","level":"-",
@@ -69,6 +70,7 @@ struct claim {
     bool streamed;
     struct span request, response; /* decoded bodies */
     uint8_t manifest[32];          /* zeros: none */
+    uint32_t runs;      /* as in the job packet */
     struct span reason; /* UNCHECKABLE for this reason, docs/records.md */
     void *memory;
 };
