@@ -216,13 +216,13 @@ static void wait_begin(struct stream_table *t, struct direction *d,
     d->wait_at = d->contig;
     d->wait_limit = wait == WAIT_ACKED ? d->acked : d->top;
     d->wait_ns = t->time_ns;
-    d->wait_clock_ns = t->clock_ns;
+    d->wait_clock_ns = t->clock.now_ns;
     d->newer = NULL;
     d->older = q->newest;
     *(q->newest != NULL ? &q->newest->newer : &q->oldest) = d;
     q->newest = d;
-    if (t->clock_ns + q->wait_ns < t->wake_ns)
-        t->wake_ns = t->clock_ns + q->wait_ns;
+    if (t->clock.now_ns + q->wait_ns < t->wake_ns)
+        t->wake_ns = t->clock.now_ns + q->wait_ns;
 }
 
 void direction_wait_end(struct stream_table *t, struct direction *d)

@@ -11,8 +11,6 @@
 #include "hash.h"
 #include "pool.h"
 
-enum { SECOND_CHANCES = 8 };
-
 static void table_free(struct stream_table *t)
 {
     block_pool_close(t->blocks);
@@ -107,13 +105,13 @@ static void put_last(struct stream_table *t, struct flow *f, enum queue to)
     struct flow_queue *q = &t->queue[to];
 
     f->queue = (uint8_t)to;
-    f->queued_ns = t->clock_ns;
+    f->queued_ns = t->clock.now_ns;
     f->newer = NULL;
     f->older = q->newest;
     *(q->newest != NULL ? &q->newest->newer : &q->oldest) = f;
     q->newest = f;
-    if (t->clock_ns + q->life_ns < t->wake_ns)
-        t->wake_ns = t->clock_ns + q->life_ns;
+    if (t->clock.now_ns + q->life_ns < t->wake_ns)
+        t->wake_ns = t->clock.now_ns + q->life_ns;
 }
 
 void flow_enqueue(struct stream_table *t, struct flow *f, enum queue to)
@@ -163,21 +161,6 @@ struct flow *flow_find(struct stream_table *t, const struct segment *s)
 
 /* Making. */
 
-/* The connection that has been silent longest, as far as a few looks tell. */
-static struct flow *least_recent(struct stream_table *t, enum queue queue)
-{
-    struct flow_queue *q = &t->queue[queue];
-
-    for (int i = 0; i < SECOND_CHANCES && q->oldest != NULL; i++) {
-        struct flow *f = q->oldest;
-
-        if (f->last_clock_ns <= f->queued_ns)
-            break;
-        flow_enqueue(t, f, queue);
-    }
-    return q->oldest;
-}
-
 /*
  * Room for one more: first what has ended, then what never carried a byte (so
  * that a scan cannot push out real connections), then the least recent.
@@ -187,9 +170,9 @@ static void evict(struct stream_table *t)
     struct flow *f = t->queue[QUEUE_CLOSING].oldest;
 
     if (f == NULL)
-        f = least_recent(t, QUEUE_HALF_OPEN);
+        f = t->queue[QUEUE_HALF_OPEN].oldest;
     if (f == NULL)
-        f = least_recent(t, QUEUE_LIVE);
+        f = t->queue[QUEUE_LIVE].oldest;
     if (!f->closed)
         t->count.evicted++;
     flow_end(t, f, f->reset ? END_RESET : END_EVICTED);
@@ -218,7 +201,7 @@ struct flow *flow_new(struct stream_table *t, const struct segment *s)
     t->buckets[bucket] = f;
     f->number = t->number++;
     f->first_ns = f->last_ns = s->time_ns;
-    f->last_clock_ns = t->clock_ns;
+    f->last_clock_ns = t->clock.now_ns;
     f->client = guess_client(s);
     for (int i = 0; i < 2; i++) {
         f->dir[i].flow = f;
@@ -340,11 +323,11 @@ static int64_t expire_flows(struct stream_table *t, enum queue queue)
     struct flow_queue *q = &t->queue[queue];
 
     while (q->oldest != NULL &&
-           t->clock_ns - q->oldest->queued_ns >= q->life_ns) {
+           t->clock.now_ns - q->oldest->queued_ns >= q->life_ns) {
         struct flow *f = q->oldest;
 
         if (queue != QUEUE_CLOSING &&
-            t->clock_ns - f->last_clock_ns < q->life_ns) {
+            t->clock.now_ns - f->last_clock_ns < q->life_ns) {
             flow_enqueue(t, f, queue);
             continue;
         }
@@ -359,7 +342,7 @@ static int64_t expire_waits(struct stream_table *t, enum wait wait)
     struct wait_queue *q = &t->waits[wait];
 
     while (q->oldest != NULL &&
-           t->clock_ns - q->oldest->wait_clock_ns >= q->wait_ns) {
+           t->clock.now_ns - q->oldest->wait_clock_ns >= q->wait_ns) {
         struct direction *d = q->oldest;
 
         direction_give_up(t, d, false);

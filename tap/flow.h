@@ -20,6 +20,7 @@
 #ifndef TAP_FLOW_H
 #define TAP_FLOW_H
 
+#include "clock.h"
 #include "packet.h"
 #include "window.h"
 
@@ -124,11 +125,9 @@ struct stream_table {
     uint64_t number;
     struct flow_queue queue[QUEUES];
     struct wait_queue waits[WAITS];
-    int64_t clock_ns;  /* time that does not step back; see stream.c */
-    int64_t offset_ns; /* clock - capture time */
-    int64_t time_ns;   /* capture time of the last segment */
-    int64_t wake_ns;   /* nothing expires before this, on the clock */
-    bool started;      /* the clock runs */
+    struct tap_clock clock;
+    int64_t time_ns; /* capture time of the last segment */
+    int64_t wake_ns; /* nothing expires before this, on the clock */
 };
 
 enum {

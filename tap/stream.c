@@ -22,46 +22,21 @@
 
 enum { WILD_SEGMENTS = 3 };
 
-static const int64_t step_back_ns = INT64_C(10000000000);
-static const int64_t step_on_ns = INT64_C(60000000000);
+static const int64_t queue_step_ns = INT64_C(1000000000);
 
-/*
- * Timeouts run on a clock that follows the capture times but never steps back.
- * Two interfaces may be a little apart, so a frame may be older than the one
- * before. A large step back is the capture's clock being set: ours goes on
- * from where it is. A large step on counts as a minute at most, so that one
- * wild stamp cannot end every connection.
- */
-static void clock_advance(struct stream_table *t, int64_t time_ns)
+static void advance(struct stream_table *t, int64_t time_ns)
 {
-    int64_t now;
-
     t->time_ns = time_ns;
-    if (!t->started) {
-        t->started = true;
-        t->clock_ns = 0;
-        t->offset_ns = (int64_t)(0 - (uint64_t)time_ns);
-        return;
-    }
-    if (__builtin_add_overflow(time_ns, t->offset_ns, &now))
-        now = time_ns < 0 ? INT64_MIN / 2 : INT64_MAX / 2;
-    if (now < t->clock_ns - step_back_ns) {
+    if (clock_advance(&t->clock, time_ns))
         t->count.time_steps++;
-        t->offset_ns = (int64_t)((uint64_t)t->clock_ns - (uint64_t)time_ns);
-    } else if (now > t->clock_ns + step_on_ns) {
-        t->clock_ns += step_on_ns;
-        t->offset_ns = (int64_t)((uint64_t)t->clock_ns - (uint64_t)time_ns);
-    } else if (now > t->clock_ns) {
-        t->clock_ns = now;
-    }
-    if (t->clock_ns >= t->wake_ns)
+    if (t->clock.now_ns >= t->wake_ns)
         flow_expire(t);
 }
 
 void stream_tick(struct stream_table *t, int64_t time_ns)
 {
-    if (t->started)
-        clock_advance(t, time_ns);
+    if (t->clock.started)
+        advance(t, time_ns);
 }
 
 /* SYN. */
@@ -219,8 +194,11 @@ static void note_seen(struct stream_table *t, struct flow *f,
         d->scaled_window = window;
     d->seen = true;
     d->tag = s->tag;
-    d->seen_ns = f->last_clock_ns = t->clock_ns;
+    d->seen_ns = f->last_clock_ns = t->clock.now_ns;
     f->last_ns = s->time_ns;
+    if (t->clock.now_ns - f->queued_ns > queue_step_ns && !f->closed &&
+        !f->reset)
+        flow_enqueue(t, f, f->queue); /* last of those of this second */
     if (f->queue == QUEUE_HALF_OPEN &&
         (s->payload.n > 0 ||
          ((s->flags & (TCP_SYN | TCP_ACK)) == TCP_ACK && d->syn)))
@@ -318,7 +296,7 @@ void stream_push(struct stream_table *t, const struct segment *s)
 {
     struct flow *f;
 
-    clock_advance(t, s->time_ns);
+    advance(t, s->time_ns);
     t->count.segments++;
     t->count.payload_bytes += s->payload.n;
     f = flow_find(t, s);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "config/settings.h"
 #include "fragment.h"
 #include "packet.h"
@@ -18,6 +19,7 @@ struct wire {
     struct wire_counters count;
     struct wire_unparsed unparsed[WIRE_CAUSES];
     struct packet packet;                /* of the frame in hand */
+    struct tap_clock clock;              /* for fragments */
     uint64_t lost_fragments, lost_bytes; /* counted so far */
 };
 
@@ -113,7 +115,10 @@ static void take_fragment(struct wire *w, const struct frame *f)
 {
     struct datagram_out d;
 
-    switch (fragment_push(w->fragments, &w->packet.fragment, f->time_ns, &d)) {
+    (void)clock_advance(&w->clock, f->time_ns); /* steps are told by streams */
+    fragment_tick(w->fragments, w->clock.now_ns);
+    switch (
+        fragment_push(w->fragments, &w->packet.fragment, w->clock.now_ns, &d)) {
     case FRAGMENT_HELD:
         break;
     case FRAGMENT_REFUSED:
@@ -153,7 +158,10 @@ void wire_frame(void *ctx, const struct frame *f)
 
 void wire_tick(struct wire *w, int64_t time_ns)
 {
-    fragment_tick(w->fragments, time_ns);
+    if (w->clock.started) {
+        (void)clock_advance(&w->clock, time_ns); /* steps: see above */
+        fragment_tick(w->fragments, w->clock.now_ns);
+    }
     note_lost_fragments(w);
     stream_tick(w->streams, time_ns);
 }

@@ -65,9 +65,10 @@ static void on_gap(void *user, enum side side, const struct stream_gap *g)
     assert_true(g->n > 0);
     assert_true(g->offset == d->next);
     s->owner->callbacks++;
-    assert_true(d->gaps < RECORDED_GAPS);
-    d->gap[d->gaps].at = d->n;
-    d->gap[d->gaps].n = g->n;
+    if (d->gaps < RECORDED_GAPS) {
+        d->gap[d->gaps].at = d->n;
+        d->gap[d->gaps].n = g->n;
+    }
     d->next += g->n;
     d->gaps++;
     d->gap_bytes += g->n;

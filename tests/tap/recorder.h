@@ -20,7 +20,7 @@ struct recorded_side {
     struct {
         size_t at; /* in bytes */
         uint64_t n;
-    } gap[RECORDED_GAPS];
+    } gap[RECORDED_GAPS]; /* the first of them */
     enum gap_cause last_cause;
     uint64_t conflicts, conflict_bytes;
     uint64_t conflict_at; /* the last one's offset */

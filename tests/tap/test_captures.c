@@ -73,6 +73,7 @@ static uint8_t *as_tshark(const struct recorded_side *d, size_t *ret_n)
     size_t from = 0, n = 0;
 
     assert_non_null(out);
+    assert_true(d->gaps <= RECORDED_GAPS);
     if (d->n == 0) { /* nor a direction of which nothing was captured */
         *ret_n = 0;
         return out;

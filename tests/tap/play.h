@@ -1,0 +1,46 @@
+/*
+ * play.h - connections played by hand for tests of stream.h: segments go in,
+ * a recorder notes what comes out.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TESTS_TAP_PLAY_H
+#define TESTS_TAP_PLAY_H
+
+#include "packet.h"
+#include "recorder.h"
+
+enum { CLIENT_ISN = 1000, SERVER_ISN = 5000 };
+
+struct play {
+    struct recorder rec;
+    struct stream_table *table;
+    int64_t now_ns;
+    uint32_t tag;    /* of the next segments */
+    uint32_t client; /* IPv4 address of the client; the server is 10.0.0.1 */
+    uint16_t port;   /* of the client */
+    uint32_t cut;    /* of the next segment */
+};
+
+/* Small pools: 64 connections, 256 blocks. */
+struct stream_config play_config(void);
+void play_open(struct play *p, const struct stream_config *c);
+/* Flushes and checks the account. */
+void play_flush(struct play *p);
+void play_close(struct play *p);
+/* One segment; seq and ack are numbers as on the wire. */
+void play_bytes(struct play *p, enum side from, unsigned flags,
+                const uint32_t numbers[2], struct span bytes);
+void play_text(struct play *p, enum side from, unsigned flags, uint32_t seq,
+               uint32_t ack, const char *text);
+/* SYN, SYN-ACK, ACK with the numbers above. */
+void play_handshake(struct play *p);
+/* Data of either side at an offset after its SYN, acknowledging ack_offset. */
+void play_data(struct play *p, enum side from, uint32_t offset,
+               uint32_t ack_offset, const char *text);
+void play_wait(struct play *p, int64_t ms);
+const struct stream_counters *play_count(const struct play *p);
+/* The connection's bytes of a side; gaps left out. */
+void assert_bytes(const struct play *p, size_t stream, enum side side,
+                  const char *text);
+
+#endif
