@@ -14,33 +14,17 @@
 
 #include "store/base64.h"
 #include "store/sha256.h"
+#include "store/utf8.h"
 
 enum { ID_HEX = 8, COSIGNATURE_BYTES = 8 + ED25519_SIGNATURE };
 
-/* One code point of UTF-8 (RFC 3629); -1 if the bytes are none. */
-static int32_t take_char(struct cursor *c)
+/* The code point of one well-formed character. */
+static int32_t decode(struct span c)
 {
-    static const int32_t least[] = {0, 0x80, 0x800, 0x10000};
-    uint8_t first = cursor_u8(c);
-    int more = first < 0x80             ? 0
-               : (first & 0xe0) == 0xc0 ? 1
-               : (first & 0xf0) == 0xe0 ? 2
-               : (first & 0xf8) == 0xf0 ? 3
-                                        : -1;
-    int32_t v;
+    int32_t v = c.n == 1 ? c.p[0] : c.p[0] & (0x7f >> c.n);
 
-    if (more < 0)
-        return -1;
-    v = more == 0 ? first : first & (0x3f >> more);
-    for (int i = 0; i < more; i++) {
-        uint8_t next = cursor_u8(c);
-
-        if (c->bad || (next & 0xc0) != 0x80)
-            return -1;
-        v = v << 6 | (next & 0x3f);
-    }
-    if (v < least[more] || v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff))
-        return -1;
+    for (size_t i = 1; i < c.n; i++)
+        v = v << 6 | (c.p[i] & 0x3f);
     return v;
 }
 
@@ -54,27 +38,24 @@ static bool is_space(int32_t c)
 
 bool note_text_good(struct span text, bool lf)
 {
-    struct cursor c = cursor_of(text);
-
-    while (cursor_left(&c) != 0) {
-        int32_t v = take_char(&c);
-
-        if (v < 0 || (v < 0x20 && !(lf && v == '\n')))
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < 0x20 && !(lf && text.p[i] == '\n'))
             return false;
-    }
-    return true;
+    return utf8_whole(text);
 }
 
 bool note_name_good(struct span name)
 {
-    struct cursor c = cursor_of(name);
-
-    if (name.n == 0 || name.n >= NOTE_NAME)
+    if (name.n == 0 || name.n >= NOTE_NAME || !note_text_good(name, false))
         return false;
-    while (cursor_left(&c) != 0) {
-        int32_t v = take_char(&c);
+    for (size_t at = 0, n; at < name.n; at += n) {
+        struct span rest = span_of(name.p + at, name.n - at);
+        int32_t c;
 
-        if (v < 0x20 || v == '+' || is_space(v))
+        if (utf8_step(rest, &n) != PARSE_OK)
+            return false;
+        c = decode(span_of(rest.p, n));
+        if (c == '+' || is_space(c))
             return false;
     }
     return true;

@@ -204,6 +204,10 @@ static void the_text_ends_at_the_last_empty_line(void **state)
     assert_int_equal(note_sign(s, span_str(text), note, 40), -ENOBUFS);
     note_signer_close(s);
     assert_int_equal(note_signer_open("a b", seed, &s), -EINVAL);
+    assert_int_equal(note_signer_open("a\xc2\xa0z", seed, &s), -EINVAL);
+    assert_int_equal(note_signer_open("a\xe3\x80\x80", seed, &s), -EINVAL);
+    assert_int_equal(note_signer_open("\xc3\xa9t\xc3\xa9", seed, &s), 0);
+    note_signer_close(s);
 }
 
 static void signs_the_checkpoint_of_the_vector(void **state)
