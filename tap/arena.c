@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "pool.h"
 
 /* A tag is the order plus one, with TAG_FREE while the block is free. */
 enum { TAG_FREE = 0x80, TAG_INSIDE = 0 };
@@ -82,9 +83,8 @@ int arena_init(struct arena *a, size_t bytes, size_t max_block)
     a->tags = calloc(a->n_tags, 1); /* all TAG_INSIDE */
     if (a->tags == NULL)
         return -ENOMEM;
-    a->base = mmap(NULL, n * top, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (a->base == MAP_FAILED) {
+    a->base = pool_map(n, top);
+    if (a->base == NULL) {
         free(a->tags);
         memset(a, 0, sizeof *a);
         return -ENOMEM;
@@ -96,8 +96,7 @@ int arena_init(struct arena *a, size_t bytes, size_t max_block)
 
 void arena_fini(struct arena *a)
 {
-    if (a->base != NULL)
-        (void)munmap(a->base, a->n_tags << ARENA_MIN_BITS); /* cannot fail */
+    pool_unmap(a->base, a->n_tags, (size_t)1 << ARENA_MIN_BITS);
     free(a->tags);
     memset(a, 0, sizeof *a);
 }

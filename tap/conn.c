@@ -11,16 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool.h"
+
 struct conn {
-    struct conn *next; /* free list */
     struct conn_table *table;
-    struct stream_info info;
-    bool used;
     struct half half[SIDES];
     struct slot *open[SIDES]; /* the slot that half[i].now lies in */
     struct pair queue;
     bool closed_first; /* the requests' side closed before the other */
-    uint64_t lost_n;   /* of the gap being told */
+    bool used;
+    uint64_t lost_n; /* of the gap being told */
+    struct stream_info info;
+    struct conn *next; /* free list */
 };
 
 struct conn_table {
@@ -112,7 +114,8 @@ static bool attach(struct conn *c, enum side side)
 
     if (s != NULL)
         return true; /* after an interim answer */
-    c->half[other(side)].role = request ? HALF_RESPONSES : HALF_REQUESTS;
+    c->half[other(side)].role =
+        (uint8_t)(request ? HALF_RESPONSES : HALF_REQUESTS);
     s = request ? pair_request(&c->queue, pool) : pair_answer(&c->queue, pool);
     if (s == NULL)
         return false;
@@ -461,7 +464,7 @@ int conn_open(const struct conn_config *c, const struct conn_handler *h,
     t->handler = *h;
     t->n = c->connections;
     t->pool.tell_stray = tell_stray;
-    t->all = calloc(t->n, sizeof *t->all);
+    t->all = pool_map(t->n, sizeof *t->all);
     err = t->all == NULL
               ? -ENOMEM
               : arena_init(&t->pool.arena, c->buffer_bytes, c->message_max);
@@ -481,7 +484,7 @@ void conn_close(struct conn_table *t)
         return;
     slot_pool_fini(&t->slots);
     arena_fini(&t->pool.arena);
-    free(t->all);
+    pool_unmap(t->all, t->n, sizeof *t->all);
     free(t);
 }
 

@@ -13,27 +13,30 @@
 #include "head.h"
 #include "http1.h"
 
-/* A message being collected. All zero: none. */
+/* A message being collected. All zero: none. What every piece of bytes
+ * touches stands first. */
 struct message {
     struct buffer raw; /* as sent; interim answers (1xx) first */
     struct buffer map; /* body pieces, as store/exchange.h draws them */
-    struct head head;
-    uint32_t head_at; /* where the last head begins in raw */
+    uint64_t piece_at; /* the last piece of map */
+    int64_t piece_ns;
+    uint32_t piece_n;
     bool begun;
     bool line_ok;       /* the last start line was seen and is one */
     bool head_ok;       /* the last head was seen whole */
-    uint16_t interim;   /* interim answers that raw begins with */
     bool full;          /* no more room: later bytes are counted, not kept */
-    bool whole;         /* ended as its framing says */
     uint64_t bytes;     /* payload bytes that belong to it, kept or not */
     uint64_t new_bytes; /* of these, since head_at: of an unjudged head */
-    uint64_t gap_bytes;
-    uint64_t from, to; /* stream offsets: first byte, past the last */
-    int64_t first_ns, last_ns;
-    uint64_t piece_at; /* the last piece of map */
-    uint32_t piece_n;
-    int64_t piece_ns;
+    uint64_t to;        /* stream offset past the last byte */
+    int64_t last_ns;
     const char *cause; /* first reason why it is not complete, or NULL */
+    bool whole;        /* ended as its framing says */
+    uint16_t interim;  /* interim answers that raw begins with */
+    uint32_t head_at;  /* where the last head begins in raw */
+    uint64_t from;     /* stream offset of the first byte */
+    int64_t first_ns;
+    uint64_t gap_bytes;
+    struct head head;
 };
 
 /* Bytes of no message, up to the next message. */
@@ -50,19 +53,19 @@ enum { STRAY_SAMPLE = 256 };
 enum half_role { HALF_UNKNOWN, HALF_REQUESTS, HALF_RESPONSES };
 
 struct half {
+    struct message *now; /* where bytes go; NULL between messages */
+    const char *foreign; /* not HTTP/1, or no longer: the cause; or NULL */
     struct http1 http;
-    enum half_role role;
-    const char *foreign;  /* not HTTP/1, or no longer: the cause; or NULL */
-    bool lost;            /* looking for a start line */
-    bool skipping;        /* lost, and within a line that is none */
-    bool any;             /* a message was seen */
-    bool closed;          /* the sender's FIN was seen */
-    bool heard;           /* any byte came */
-    struct message first; /* holds a message until its head is complete */
-    struct message *now;  /* where bytes go; NULL between messages */
-    struct stray stray;
     uint64_t offset; /* of the next byte */
+    uint8_t role;    /* enum half_role */
+    bool lost;       /* looking for a start line */
+    bool skipping;   /* lost, and within a line that is none */
+    bool any;        /* a message was seen */
+    bool closed;     /* the sender's FIN was seen */
+    bool heard;      /* any byte came */
     void *owner;     /* for tell_stray */
+    struct stray stray;
+    struct message first; /* holds a message until its head is complete */
 };
 
 /* What all halves share. */

@@ -5,13 +5,14 @@
 #include "pair.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "pool.h"
 
 int slot_pool_init(struct slot_pool *p, size_t n)
 {
     memset(p, 0, sizeof *p);
-    p->all = calloc(n, sizeof *p->all);
+    p->all = pool_map(n, sizeof *p->all);
     if (p->all == NULL)
         return -ENOMEM;
     p->n = n;
@@ -20,7 +21,7 @@ int slot_pool_init(struct slot_pool *p, size_t n)
 
 void slot_pool_fini(struct slot_pool *p)
 {
-    free(p->all);
+    pool_unmap(p->all, p->n, sizeof *p->all);
     memset(p, 0, sizeof *p);
 }
 
