@@ -5,12 +5,13 @@
  */
 #include <string.h>
 
+#include "store/base64.h"
 #include "store/kind.h"
 #include "store/record.h"
 
 #define HEAD "assay-rec/v1\n"
 
-enum { COLUMNS_MAX = 16, COMMIT_CHARS = 44 };
+enum { COLUMNS_MAX = 16, COMMITMENT_BYTES = 32 };
 
 /* A walk over lines with one line of look-ahead. */
 struct walk {
@@ -136,8 +137,9 @@ static bool check_keys(struct walk *w, const struct kind *kind)
 /* NAME_commit, NAME_len of one payload, if it is there. */
 static bool check_payload(struct walk *w, struct span name)
 {
+    uint8_t commitment[COMMITMENT_BYTES];
     char key[64];
-    struct span v;
+    size_t n;
 
     if (name.n + sizeof("_commit") > sizeof(key))
         return fail(w, "a payload's name is too long");
@@ -145,9 +147,9 @@ static bool check_payload(struct walk *w, struct span name)
     strcpy(key + name.n, "_commit");
     if (!at_key(w, key))
         return true;
-    v = w->f.value;
-    if (v.n != COMMIT_CHARS || v.p[v.n - 1] != '=' || !is_text(v) ||
-        memchr(v.p, '=', v.n - 1) != NULL)
+    if (base64_decode(w->f.value, commitment, sizeof(commitment), &n) !=
+            PARSE_OK ||
+        n != sizeof(commitment))
         return fail(w, "a commitment is not 32 bytes in base64");
     advance(w);
     strcpy(key + name.n, "_len");

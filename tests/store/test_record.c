@@ -228,6 +228,8 @@ static void broken_leaves_are_refused_with_a_reason(void **state)
         UNPARSED "sample_len 5\n",
         UNPARSED "sample_commit " COMMIT "\n",
         UNPARSED "sample_commit AAAA\nsample_len 5\n",
+        UNPARSED "sample_commit cNYwf8N5KJxa3D7jVJOglajuu6Ol39XwiWoq8TZH-/A="
+                 "\nsample_len 5\n",
         UNPARSED "sample_commit " COMMIT "\nsample_len x\n",
         UNPARSED "other_commit " COMMIT "\nother_len 5\n",
         "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
