@@ -44,6 +44,7 @@ struct strand {
 struct strand_sum {
     uint64_t prompt_n; /* announced, else where its first row starts */
     bool announced;
+    bool warming; /* taken as such: it sampled for nobody (wire.h) */
     uint8_t digest[32];
     uint64_t least, most; /* tokens sampled */
     struct flaw flaw;     /* the first */

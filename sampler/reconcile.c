@@ -132,7 +132,7 @@ static bool is_open(const struct open_exchange *x)
 {
     if (x->sums.n == 0)
         return wire_lacks_id(&x->wire);
-    return wire_lacks_choices(&x->wire, &x->sums) || !x->wire.exact;
+    return x->wire.choices > 1;
 }
 
 static int settle(struct reconciler *r, const struct open_exchange *x)
@@ -252,14 +252,10 @@ static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
     return rc;
 }
 
-static int take(struct open_exchange *x, struct stray *s)
-{
-    s->taken = true;
-    return sums_add(&x->sums, &s->sum);
-}
-
-/* The stray that fits best, the earliest of equals. */
-static int take_first(struct reconciler *r, struct open_exchange *x)
+/* The stray that fits best; of equals the one with more tokens, of these the
+ * earliest. */
+static int take_best(struct reconciler *r, struct open_exchange *x,
+                     bool *ret_taken)
 {
     const int64_t slack = r->options->slack_ns;
     const int64_t from = x->wire.from_ns - slack, to = x->wire.to_ns + slack;
@@ -268,27 +264,38 @@ static int take_first(struct reconciler *r, struct open_exchange *x)
     int most = 0;
 
     while ((s = strays_next(&r->strays, to, &i)) != NULL) {
-        int likeness = wire_likeness(&x->wire, &s->sum);
+        int likeness = x->sums.n == 0
+                           ? wire_likeness(&x->wire, &s->sum)
+                           : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
 
-        if (likeness > most) {
+        if (likeness > most || (likeness == most && best != NULL &&
+                                s->sum.most > best->sum.most)) {
             most = likeness;
             best = s;
         }
     }
-    return best == NULL ? 0 : take(x, best);
+    *ret_taken = best != NULL;
+    if (best == NULL)
+        return 0;
+    best->taken = true;
+    return sums_add(&x->sums, &best->sum);
 }
 
-static int take_choices(struct reconciler *r, struct open_exchange *x)
+static int take_warming(struct reconciler *r, struct open_exchange *x)
 {
     const int64_t slack = r->options->slack_ns;
-    const int64_t from = x->wire.from_ns - slack, to = x->wire.to_ns + slack;
-    size_t i = strays_first(&r->strays, from);
+    size_t i = strays_first(&r->strays, x->wire.from_ns - slack);
     struct stray *s;
     int rc = 0;
 
-    while (rc == 0 && (s = strays_next(&r->strays, to, &i)) != NULL)
-        if (wire_is_choice(&x->wire, &x->sums, &s->sum))
-            rc = take(x, s);
+    while (rc == 0 &&
+           (s = strays_next(&r->strays, x->wire.to_ns + slack, &i)) != NULL) {
+        if (!wire_is_warming(&x->wire, &x->sums, &s->sum))
+            continue;
+        s->taken = s->sum.warming = true;
+        s->sum.least = s->sum.most = 0;
+        rc = sums_add(&x->sums, &s->sum);
+    }
     return rc;
 }
 
@@ -300,11 +307,12 @@ static int match_strays(struct reconciler *r, size_t from)
     for (size_t i = from; rc == 0 && i < r->n_open; i++) {
         struct open_exchange *x = &r->open[i];
         size_t before = x->sums.n;
+        bool taken = true;
 
-        if (x->sums.n == 0)
-            rc = take_first(r, x);
-        if (rc == 0 && x->sums.n != 0)
-            rc = take_choices(r, x);
+        while (rc == 0 && taken)
+            rc = take_best(r, x, &taken);
+        if (rc == 0 && before != 0 && x->sums.n > before)
+            rc = take_warming(r, x); /* a server of one id a choice */
         if (x->in_range && x->sums.n > before)
             r->counts.by_shape++;
     }

@@ -10,7 +10,7 @@
 
 const char wire_columns[] =
     "x.seq,x.unit,x.req_first_ns,x.resp_last_ns,x.status,x.api,x.api_id,"
-    "x.tokens_in,x.tokens_out,x.tokens_from,x.complete,"
+    "x.tokens_in,x.tokens_out,x.tokens_from,x.complete,x.choices,"
     "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"
     " x.api_id<>'' AND y.seq<x.seq),"
     "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"
@@ -37,14 +37,17 @@ int wire_read(sqlite3_stmt *s, struct wire *ret_w)
         .tokens_in = (uint64_t)sqlite3_column_int64(s, 7),
         .tokens_out = (uint64_t)sqlite3_column_int64(s, 8),
         .complete = sqlite3_column_int64(s, 10) != 0,
-        .rank = (uint64_t)sqlite3_column_int64(s, 11),
-        .same = (uint64_t)sqlite3_column_int64(s, 12),
+        .choices = (uint64_t)sqlite3_column_int64(s, 11),
+        .rank = (uint64_t)sqlite3_column_int64(s, 12),
+        .same = (uint64_t)sqlite3_column_int64(s, 13),
     };
 
     if (w.api == NULL || w.id == NULL) {
         wire_free(&w);
         return -ENOMEM;
     }
+    if (w.choices == 0)
+        w.choices = 1;
     if (unit != NULL && sqlite3_column_bytes(s, 1) == (int)sizeof w.unit)
         memcpy(w.unit, unit, sizeof w.unit);
     w.exact = w.complete && from != NULL &&
@@ -101,16 +104,15 @@ static bool in_groups_of(const struct sums *s, size_t m)
         size_t alike = 0;
 
         for (size_t k = 0; k < s->n; k++)
-            alike += same_prompt(&s->p[i], &s->p[k]);
-        if (alike % m != 0)
+            alike += !s->p[k].warming && same_prompt(&s->p[i], &s->p[k]);
+        if (!s->p[i].warming && alike % m != 0)
             return false;
     }
     return true;
 }
 
-/* A plan over its prompt alone beside the choices themselves: SGLang warms its
- * cache so before it answers n times. */
-static bool is_warming(const struct strand_sum *sum)
+/* Nothing was computed past the prompt. */
+static bool is_prompt_only(const struct strand_sum *sum)
 {
     return sum->least == 0 && sum->most == 1;
 }
@@ -137,7 +139,7 @@ struct flaw wire_compare(const struct wire *w, const struct sums *s)
             return s->p[i].flaw;
         least += s->p[i].least;
         most += s->p[i].most;
-        prompt += s->p[i].prompt_n;
+        prompt += s->p[i].warming ? 0 : s->p[i].prompt_n;
     }
     if (!prompts_fit(w, s, prompt))
         return (struct flaw){"size_diff", "prompt tokens", w->tokens_in, prompt,
@@ -150,30 +152,51 @@ struct flaw wire_compare(const struct wire *w, const struct sums *s)
 
 bool wire_lacks_choices(const struct wire *w, const struct sums *s)
 {
-    struct flaw f = wire_compare(w, s);
+    size_t n = 0;
 
-    return f.class != NULL && f.detail != NULL && f.expected > f.seen &&
-           strcmp(f.detail, "sampled tokens") == 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += !s->p[i].warming;
+    return n < w->choices;
 }
 
 int wire_likeness(const struct wire *w, const struct strand_sum *sum)
 {
     bool prompt = w->tokens_in == sum->prompt_n;
-    bool tokens =
-        w->exact ? w->tokens_out >= sum->least && w->tokens_out <= sum->most
-                 : w->tokens_out <= sum->most;
+    bool tokens = w->tokens_out <= sum->most &&
+                  (!w->exact || w->tokens_out >= sum->least);
 
-    if (!wire_was_answered(w))
-        return 1; /* it was cut before it told anything */
-    return 2 * prompt + (tokens && (prompt || w->tokens_in == 0));
+    return 1 + 2 * prompt + tokens;
 }
 
-bool wire_is_choice(const struct wire *w, const struct sums *s,
-                    const struct strand_sum *sum)
+int wire_choice_likeness(const struct wire *w, const struct sums *s,
+                         const struct strand_sum *sum)
 {
-    const struct strand_sum *first = &s->p[0];
-    bool alike = sum->announced ? same_prompt(sum, first)
-                                : sum->prompt_n <= first->prompt_n;
+    bool alike = false, fits;
+    uint64_t most = sum->most;
 
-    return alike && (!w->exact || wire_lacks_choices(w, s) || is_warming(sum));
+    if (!wire_lacks_choices(w, s))
+        return 0;
+    for (size_t i = 0; i < s->n; i++) {
+        alike = alike || same_prompt(&s->p[i], sum);
+        most += s->p[i].most;
+    }
+    fits = w->exact && most <= w->tokens_out;
+    return 1 + 8 * !is_prompt_only(sum) + 4 * sum->announced + 2 * fits + alike;
+}
+
+bool wire_is_warming(const struct wire *w, const struct sums *s,
+                     const struct strand_sum *sum)
+{
+    uint64_t prompt = 0;
+    size_t alike = 0;
+
+    if (wire_lacks_choices(w, s) || !sum->announced || !is_prompt_only(sum))
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        if (same_prompt(&s->p[i], sum) && s->p[i].warming)
+            return false;
+        alike += same_prompt(&s->p[i], sum);
+        prompt += s->p[i].warming ? 0 : s->p[i].prompt_n;
+    }
+    return w->tokens_in == 0 ? alike > 1 : alike > 0 && prompt > w->tokens_in;
 }

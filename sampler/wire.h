@@ -14,6 +14,7 @@ struct wire {
     int64_t from_ns, to_ns;
     uint64_t status;
     char *api, *id;
+    uint64_t choices; /* plans that it has, at least 1 */
     uint64_t tokens_in, tokens_out;
     bool exact; /* tokens_out is no lower bound */
     bool complete;
@@ -41,13 +42,20 @@ int sums_add(struct sums *s, const struct strand_sum *sum);
 
 /* The first flaw of the sums, of their prompts, of their tokens. */
 struct flaw wire_compare(const struct wire *w, const struct sums *s);
-/* Fewer tokens than on the wire although nothing else is wrong: choices are
- * missing. */
+/* It asked for more answers than it has plans. */
 bool wire_lacks_choices(const struct wire *w, const struct sums *s);
-/* How well a single plan fits an exchange without an id: 0 not at all. */
+/* How well a plan that ran in its time fits an exchange without an id; the
+ * worst fit is better than none: what does not fit is then a size_diff. */
 int wire_likeness(const struct wire *w, const struct strand_sum *sum);
-/* A plan could be a further choice of an exchange that has these. */
-bool wire_is_choice(const struct wire *w, const struct sums *s,
-                    const struct strand_sum *sum);
+/* How well a plan fits as a further choice of an exchange that has these: 0
+ * not at all. */
+int wire_choice_likeness(const struct wire *w, const struct sums *s,
+                         const struct strand_sum *sum);
+
+/* SGLang warms its cache with a prompt before it answers it several times: a
+ * plan over a prompt alone that these have, the first such, where the wire
+ * counted a prompt once that several of these have. It counts for nothing. */
+bool wire_is_warming(const struct wire *w, const struct sums *s,
+                     const struct strand_sum *sum);
 
 #endif

@@ -20,23 +20,25 @@
  * cached tokens, each next one where the last ended. After prompt_n positions
  * each further one is a sampled token, and the last position's sample is one
  * more: sampled = end - prompt_n + 1. A plan that never went past its prompt
- * may have sampled one token or none (a prompt that is only scored, or SGLang
- * warming its cache before it answers n times). An engine that throws away
- * computed positions (preemption, rejected drafts) says so with the operation
- * "rewind REQUEST CHOICE POSITION" (docs/batch-feed.md): the plan then goes on
- * from there. The wire's count is exact for tokens_from `usage` and `tokens`,
- * a lower bound for `events` and for an incomplete exchange, where the engine
- * may have gone on while the client was leaving. tokens_in is compared when
- * the wire told it; a prompt answered m times counts once.
+ * may have sampled one token or none (a prompt that is only scored). An engine
+ * that throws away computed positions (preemption, rejected drafts) says so
+ * with the operation "rewind REQUEST CHOICE POSITION" (docs/batch-feed.md): the
+ * plan then goes on from there. The wire's count is exact for tokens_from
+ * `usage` and `tokens`, a lower bound for `events` and for an incomplete
+ * exchange, where the engine may have gone on while the client was leaving.
+ * tokens_in is compared when the wire told it; a prompt answered m times counts
+ * once.
  *
  * Whose plan. The member's request is the exchange's api_id. Some answers do
  * not carry the engine's id: llama.cpp's /completion has none, SGLang's
- * /v1/messages makes up its own ("msg_..."), SGLang's second and further
- * choices have ids of their own, and an exchange that was cut before its
+ * /v1/messages makes up its own ("msg_..."), SGLang gives every choice an id
+ * and its answer names the first, and an exchange that was cut before its
  * answer has none yet. For these, and only these, a plan without an exchange
  * is taken by its shape: it ran within the time of the exchange (slack_ns
- * aside), and its prompt and token counts fit; further choices must have the
- * prompt digest of the first. Plans so taken are counted in by_shape.
+ * aside), and of those the one whose prompt and tokens fit best; as many as
+ * the request asked for answers. One plan over the prompt alone, with which
+ * SGLang warms its cache for several answers, goes with them. Exchanges that
+ * took a plan so are counted in by_shape.
  *
  * Edges. An exchange belongs to the epoch of its record, wherever its rows
  * are. A plan belongs to the epoch of its last row; while it is rewound and
