@@ -140,6 +140,11 @@ int inbox_next(struct inbox *i, int wait_ms, struct inbox_name *ret_name)
     return err != 0 ? err : take(i, ret_name);
 }
 
+void inbox_again(struct inbox *i)
+{
+    i->listed = 0;
+}
+
 bool inbox_unit(const char *name, uint64_t *ret_epoch, uint8_t ret_unit[32])
 {
     const char *dash = strchr(name, '-');

@@ -25,6 +25,9 @@ void inbox_close(struct inbox *i);
  * -EINTR: a signal came; -EIO. */
 int inbox_next(struct inbox *i, int wait_ms, struct inbox_name *ret_name);
 
+/* Gives every name again. */
+void inbox_again(struct inbox *i);
+
 /* Splits EPOCH-UNIT followed by anything; false if it is no such name. */
 bool inbox_unit(const char *name, uint64_t *ret_epoch, uint8_t ret_unit[32]);
 

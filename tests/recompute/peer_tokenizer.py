@@ -186,7 +186,7 @@ def fallback_variants(form):
     variant['decoder']['decoders'] = [
         {'type': 'Replace', 'pattern': {'Regex': '▁+'}, 'content': ' '},
         {'type': 'ByteFallback'}, {'type': 'Fuse'},
-        {'type': 'Strip', 'content': ' ', 'start': 2, 'stop': 1}]
+        {'type': 'Strip', 'content': ' ', 'start': 2, 'stop': 0}]
     yield 'patterns replaced', variant
 
 

@@ -1,0 +1,142 @@
+/*
+ * verdict_record.c - a comparison as the record `verdict`: verdict_record.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "verdict_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TOKEN_MAX = 256 };
+
+static struct span word(const char *s)
+{
+    return s == NULL ? span_of("", 0) : span_str(s);
+}
+
+/* A digest, or an empty value where there is none. */
+static void put_digest(struct record *r, const char *key, const uint8_t *digest)
+{
+    static const uint8_t none[32];
+    bool empty = digest == NULL || memcmp(digest, none, sizeof none) == 0;
+
+    record_hex(r, key, span_of(digest, empty ? 0 : sizeof none));
+}
+
+static void put_judgement(struct record *r, const struct judgement *j)
+{
+    record_text(r, "verdict", span_str(verdict_name(j->verdict)));
+    record_text(
+        r, "class",
+        word(j->class == CLASS_NONE ? NULL : verdict_class_name(j->class)));
+    record_text(r, "reason", word(j->reason));
+}
+
+static void put_counts(struct record *r, const struct evidence *e)
+{
+    record_u64(r, "runs", e->runs);
+    record_u64(r, "runs_differ", e->runs_differ);
+    record_u64(r, "choices", e->choices);
+    record_u64(r, "tokens", e->tokens);
+    record_u64(r, "tokens_differ", e->tokens_differ);
+    record_u64(r, "logprobs", e->logprobs);
+    record_u64(r, "logprobs_differ", e->logprobs_differ);
+    record_u64(r, "length_differ", e->length_differ);
+    record_u64(r, "envelope_differ", e->envelope_differ);
+}
+
+/* The token's bytes, or "id N" where only that is known. */
+static void put_token(struct record *r, const char *key,
+                      const struct difference_side *s)
+{
+    char id[24];
+
+    if (s == NULL || !s->present) {
+        record_text(r, key, span_of("", 0));
+    } else if (s->bytes.p != NULL) {
+        record_text(r, key,
+                    span_of(s->bytes.p,
+                            s->bytes.n > TOKEN_MAX ? TOKEN_MAX : s->bytes.n));
+    } else {
+        (void)snprintf(id, sizeof id, "id %" PRId64, s->id); /* fits */
+        record_text(r, key, span_str(id));
+    }
+}
+
+static void put_bits(struct record *r, const char *key,
+                     const struct difference_side *s)
+{
+    char bits[9] = "";
+
+    if (s != NULL && s->present && s->has_bits)
+        (void)snprintf(bits, sizeof bits, "%08" PRIx32, s->bits); /* fits */
+    record_text(r, key, span_str(bits));
+}
+
+static bool same_side(const struct difference_side *a,
+                      const struct difference_side *b)
+{
+    return a->id >= 0 && b->id >= 0 ? a->id == b->id
+                                    : span_eq(a->bytes, b->bytes);
+}
+
+/* Where the chosen tokens' logprobs agree, the difference is among the
+ * alternatives: the first that differs stands for it. */
+static void find_sides(const struct comparison *x,
+                       const struct difference_side **claimed,
+                       const struct difference_side **recomputed)
+{
+    const struct differences *d = &x->differences;
+
+    *claimed = x->row == NULL ? NULL : &x->row->claimed;
+    *recomputed = x->row == NULL ? NULL : &x->row->recomputed;
+    if (x->row == NULL || x->judgement.class != CLASS_LOGPROB ||
+        ((*claimed)->has_bits && (*claimed)->bits != (*recomputed)->bits))
+        return;
+    for (size_t i = 0; i < d->n_top_claimed; i++)
+        for (size_t k = 0; k < d->n_top_recomputed; k++)
+            if (same_side(&d->top_claimed[i], &d->top_recomputed[k]) &&
+                d->top_claimed[i].bits != d->top_recomputed[k].bits) {
+                *claimed = &d->top_claimed[i];
+                *recomputed = &d->top_recomputed[k];
+                return;
+            }
+}
+
+static void put_place(struct record *r, const struct comparison *x)
+{
+    const struct difference_side *claimed, *recomputed;
+
+    find_sides(x, &claimed, &recomputed);
+    record_u64(r, "choice", x->judgement.at.choice);
+    record_u64(r, "position", x->judgement.at.position);
+    put_token(r, "claimed_token", claimed);
+    put_token(r, "recomputed_token", recomputed);
+    put_bits(r, "claimed_bits", claimed);
+    put_bits(r, "recomputed_bits", recomputed);
+}
+
+bool verdict_record(const struct claim *c, const struct result *first,
+                    const struct comparison *x, struct record *r)
+{
+    uint8_t digest[32] = {0};
+
+    if (first != NULL && result_digest(first, digest) != 0)
+        return false;
+    record_init(r);
+    record_u64(r, "epoch", c->epoch);
+    record_hex(r, "object", span_of(c->unit, sizeof c->unit));
+    put_judgement(r, &x->judgement);
+    record_text(r, "route", first == NULL ? word(NULL) : first->route);
+    record_text(r, "level",
+                first == NULL || span_eq_str(first->level, "-") ? word(NULL)
+                                                                : first->level);
+    put_digest(r, "manifest", c->manifest);
+    put_digest(r, "result_digest", digest);
+    put_counts(r, &x->evidence);
+    record_text(r, "envelope", span_str(x->envelope));
+    put_place(r, x);
+    record_u64(r, "evidence_bits", x->evidence_bits);
+    return !r->full;
+}
