@@ -3,6 +3,7 @@
  * records what it saw in assay-store.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,8 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     log_init("assay-tap", o.verbose);
+    /* A second arena of malloc looks into /proc, which the sandbox kills. */
+    (void)mallopt(M_ARENA_MAX, 1);
     if (settings_load(o.settings, stderr, &s) != 0)
         return EXIT_SETTINGS;
     if (o.check)
