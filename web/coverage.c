@@ -70,7 +70,7 @@ static void say_account(struct page *p)
                    format_plural(sum[0], "interval").s);
     else
         html_textf(h,
-                   "Of %s payload bytes captured in the newest %s, "
+                   "Of %s payload bytes in the newest %s of capture, "
                    "%s stand in exchanges (%s), %s were sent "
                    "again, %s could not be parsed; %s more never came.",
                    format_count(sum[1]).s, format_plural(sum[0], "interval").s,

@@ -174,8 +174,8 @@ static void write_form(struct page *p)
     list_input(p, "api", "API", "openai.chat");
     list_select(p, "complete", "Capture", wholeness);
     list_input(p, "epoch", "Epoch", "number");
-    list_input(p, "from", "Seen from", "2026-11-29T14:00");
-    list_input(p, "to", "Before", "2026-11-29T15:00");
+    list_input(p, "from", "Seen from", "2026-11-29");
+    list_input(p, "to", "Before", "2026-11-30");
     list_form_end(p, "/exchanges");
 }
 

@@ -163,9 +163,9 @@ static bool draw_blank(struct html *h, uint32_t code)
     if (code == ' ')
         RAW(h, "\xe2\x90\xa3"); /* open box */
     else if (code == '\n')
-        RAW(h, "\xe2\x90\x8a"); /* symbol for line feed */
+        RAW(h, "\xe2\x86\xb5"); /* arrow down and left */
     else if (code == '\t')
-        RAW(h, "\xe2\x90\x89"); /* symbol for horizontal tabulation */
+        RAW(h, "\xe2\x87\xa5"); /* arrow to a bar */
     else
         return false;
     return true;

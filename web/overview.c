@@ -247,15 +247,23 @@ static const struct head epoch_heads[] = {
     {NULL, NULL, CELL_TEXT},
 };
 
+static void write_chart(struct page *p, const struct epoch *e, size_t n)
+{
+    if (n == 0)
+        return;
+    page_section(p, "last-epochs", "The last epochs");
+    html_open_class(&p->html, "div", "panel");
+    chart_epochs(p, e, n);
+    html_close(&p->html, "div");
+    page_section_end(p);
+}
+
 static void write_epochs(struct page *p, const struct epoch *e, size_t n)
 {
     struct table t;
 
-    page_section(p, "by-epoch", "Epochs");
-    html_open_class(&p->html, "div", "panel");
-    chart_epochs(p, e, n);
-    html_close(&p->html, "div");
-    table_begin(&t, p, epoch_heads, "The newest epochs, newest first");
+    page_section(p, "by-epoch", "By epoch");
+    table_begin(&t, p, epoch_heads, "The last epochs, newest first");
     for (size_t i = 0; i < n; i++) {
         table_u64(&t, e[i].number);
         table_u64(&t, e[i].seen);
@@ -382,11 +390,12 @@ int show_overview(struct page *p)
     card_drawn(p, shown);
     card_waiting(p);
     html_close(&p->html, "div");
-    write_epochs(p, epochs, n);
+    write_chart(p, epochs, n);
     if (e != NULL) {
         write_strata(p, e);
         write_uncovered(p, e);
     }
+    write_epochs(p, epochs, n);
     page_end(p);
     return 200;
 }

@@ -316,10 +316,12 @@ static void fact_status(struct unit *u)
                                                             : "in one piece");
     page_fact_end(u->page);
     page_fact(u->page, "Tokens");
-    html_textf(h, "%s in, %s out, %s events; counted by %s",
+    html_textf(h, "%s in, %s out, %s events%s%s",
                format_count(query_u64(&u->exchange, X_TOKENS_IN)).s,
                format_count(query_u64(&u->exchange, X_TOKENS_OUT)).s,
                format_count(query_u64(&u->exchange, X_EVENTS)).s,
+               query_span(&u->exchange, X_TOKENS_FROM).n > 0 ? "; counted by "
+                                                             : "",
                query_text(&u->exchange, X_TOKENS_FROM));
     page_fact_end(u->page);
 }
@@ -335,8 +337,9 @@ static void fact_times(struct unit *u, const char *name, int first)
     if (from == 0 && to == 0)
         html_element(h, "span", "none", "not seen");
     else
-        html_textf(h, "%s to %s", format_time((int64_t)from).s,
-                   format_time((int64_t)to).s);
+        html_textf(h, "first %s, last %s ms later",
+                   format_time((int64_t)from).s,
+                   format_count(to > from ? (to - from) / 1000000 : 0).s);
     page_fact_end(u->page);
 }
 
@@ -345,7 +348,7 @@ static void write_exchange(struct unit *u)
     struct html *h = &u->page->html;
 
     page_section(u->page, "exchange", "On the wire");
-    html_open_class(h, "dl", "facts");
+    html_open_class(h, "dl", "facts wide");
     fact_text(u, "Method", X_METHOD);
     fact_text(u, "Target", X_TARGET);
     fact_text(u, "API", X_API);
@@ -356,8 +359,8 @@ static void write_exchange(struct unit *u)
     fact_text(u, "Server", X_SERVER);
     fact_text(u, "Tap", X_TAP);
     fact_text(u, "Source", X_SOURCE);
-    fact_times(u, "Request", X_REQ_FIRST);
-    fact_times(u, "Answer", X_RESP_FIRST);
+    fact_times(u, "Request bytes", X_REQ_FIRST);
+    fact_times(u, "Answer bytes", X_RESP_FIRST);
     html_close(h, "dl");
     page_section_end(u->page);
 }

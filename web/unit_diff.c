@@ -15,10 +15,10 @@ enum { BEFORE = 8, AFTER = 12, ROWS_OPEN = 24, ROWS_MAX = 4096 };
 
 static const char dash[] = "\xe2\x80\x93";
 
-static void table_open(struct page *p, const char *caption)
+static void table_open(struct page *p, const char *first, const char *caption)
 {
-    static const char *const heads[] = {
-        "Step",
+    const char *const heads[] = {
+        first,
         "Recorded token",
         "Recomputed token",
         "Recorded logprob",
@@ -113,7 +113,7 @@ static void write_first(struct unit *u)
     bool has_recomputed =
         bits_parse(query_span(v, V_RECOMPUTED_BITS), &recomputed) == PARSE_OK;
 
-    table_open(p, "First difference, recorded then recomputed");
+    table_open(p, "Step", "First difference, recorded then recomputed");
     html_open_class(&p->html, "tr", "differs");
     html_element(&p->html, "td", "n", format_count(query_u64(v, V_POSITION)).s);
     text_cell(p, query_span(v, V_CLAIMED_TOKEN));
@@ -161,11 +161,18 @@ static bool same_token(const struct difference_side *a,
            span_eq(a->bytes, b->bytes);
 }
 
-static bool differs(const struct difference_row *r)
+static bool same_bits(const struct difference_side *a,
+                      const struct difference_side *b)
 {
-    return !same_token(&r->claimed, &r->recomputed) ||
-           (r->claimed.has_bits && r->recomputed.has_bits &&
-            r->claimed.bits != r->recomputed.bits);
+    return !a->has_bits || !b->has_bits || a->bits == b->bits;
+}
+
+/* The look of a row: a token that differs stands out more than bits do. */
+static const char *row_look(const struct difference_row *r)
+{
+    if (!same_token(&r->claimed, &r->recomputed))
+        return "differs";
+    return same_bits(&r->claimed, &r->recomputed) ? NULL : "bits";
 }
 
 static void token_text(struct page *p, const struct difference_side *s)
@@ -193,12 +200,13 @@ static void token_text(struct page *p, const struct difference_side *s)
 static void write_row(struct page *p, const struct difference_row *r)
 {
     const struct difference_side *a = &r->claimed, *b = &r->recomputed;
-    bool same_bits = a->has_bits && b->has_bits && a->bits == b->bits;
+    const char *look = row_look(r);
+    bool both = a->has_bits && b->has_bits;
     struct html *h = &p->html;
 
-    html_open_class(h, "tr", differs(r) ? "differs" : NULL);
+    html_open_class(h, "tr", look);
     html_open_class(h, "td", "n");
-    html_textf(h, "%s%s", differs(r) ? "\xe2\x89\xa0 " : "",
+    html_textf(h, "%s%s", look != NULL ? "\xe2\x89\xa0 " : "",
                format_count(r->position).s);
     html_close(h, "td");
     html_open(h, "td");
@@ -211,9 +219,8 @@ static void write_row(struct page *p, const struct difference_row *r)
         token_text(p, b);
     html_close(h, "td");
     bits_cell(p, a->has_bits, a->bits, false);
-    bits_cell(p, b->has_bits, b->bits, same_bits);
-    ulp_cell(p, a->has_bits && b->has_bits && same_token(a, b), a->bits,
-             b->bits);
+    bits_cell(p, b->has_bits, b->bits, both && a->bits == b->bits);
+    ulp_cell(p, both && same_token(a, b), a->bits, b->bits);
     html_close(h, "tr");
 }
 
@@ -263,7 +270,7 @@ static size_t find_place(const struct unit *u)
 static void write_rows(struct page *p, const struct differences *d, size_t from,
                        size_t to, const char *caption)
 {
-    table_open(p, caption);
+    table_open(p, "Step", caption);
     for (size_t i = from; i < to; i++)
         write_row(p, &d->rows[i]);
     table_close(p);
@@ -296,7 +303,7 @@ static void write_top(struct page *p, const struct differences *d)
     if (n == 0)
         return;
     html_element(h, "h3", NULL, "Candidates at the first difference");
-    table_open(p, "Candidates by rank, recorded then recomputed");
+    table_open(p, "Rank", "Candidates by rank, recorded then recomputed");
     for (size_t i = 0; i < n; i++) {
         struct difference_row r = {.position = (uint32_t)i + 1};
 

@@ -32,7 +32,7 @@ AXE = 'axe-core-python==0.1.0'
 FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
          '--no-first-run', '--disable-background-networking',
          '--disable-component-update', '--disable-sync',
-         '--window-size=1280,1000']
+         '--hide-scrollbars', '--window-size=1280,1000']
 
 
 def axe_source():

@@ -474,8 +474,9 @@ static void findings_and_losses_have_their_pages(void **state)
     assert_has(a, "no such request");
     free(a.all);
     a = page(state, "/coverage");
-    assert_has(a, "Of 48" NB "211 payload bytes captured in the newest 1 "
-                  "interval, 47" NB "000 stand in exchanges (97.5" NB "%)");
+    assert_has(a, "Of 48" NB "211 payload bytes in the newest 1 "
+                  "interval of capture, 47" NB "000 stand in exchanges (97.5" NB
+                  "%)");
     assert_has(a, "not_http");
     free(a.all);
     a = page(state, "/losses?cause=feed_gap");

@@ -18,12 +18,13 @@ static struct unit_name exchange(struct fixture *f, int i, const char *model)
     (void)snprintf(tokens, sizeof tokens, "%d", 20 + i);
     return ADD(f, "exchange", "tap", "tap0", "source", "live:eth0", "client",
                "10.0.0.7:40100", "server", "10.0.0.2:8000", "req_first_ns",
-               time, "resp_last_ns", time, "method", "POST", "target",
-               "/v1/chat/completions", "status", "200", "api", "openai.chat",
-               "model", model, "api_id", id, "streamed", "1", "events", "31",
-               "tokens_in", "9", "tokens_out", tokens, "tokens_from", "usage",
-               "complete", i == 7 ? "0" : "1", "cause", i == 7 ? "gap" : "",
-               "gap_bytes", i == 7 ? "1448" : "0");
+               time, "req_last_ns", time, "resp_first_ns", time, "resp_last_ns",
+               time, "method", "POST", "target", "/v1/chat/completions",
+               "status", "200", "api", "openai.chat", "model", model, "api_id",
+               id, "streamed", "1", "events", "31", "tokens_in", "9",
+               "tokens_out", tokens, "tokens_from", "usage", "complete",
+               i == 7 ? "0" : "1", "cause", i == 7 ? "gap" : "", "gap_bytes",
+               i == 7 ? "1448" : "0");
 }
 
 /* Two passes: the prompt with token 0, then one token each. */
