@@ -48,23 +48,40 @@ static int open_epoch(struct sampler *s, uint64_t *ret_from_ns,
     return err == 0 ? ledger_exchanges(&s->ledger, c.end, ret_exchanges) : err;
 }
 
-/* Closes if it is time; an epoch without exchanges stays open, and what else
- * was seen or lost is counted in the next one that has some. */
-static int close_if_due(struct sampler *s, const struct settings *set)
+/* Why the open epoch should be closed now, or NULL; one without exchanges
+ * stays open, and what else was seen or lost is counted in the next. */
+static int due(struct sampler *s, const struct settings *set,
+               const char **ret_why)
 {
     uint64_t after_s = (uint64_t)settings_int(set, "sampler.close_after_s");
     uint64_t after_n =
         (uint64_t)settings_int(set, "sampler.close_after_exchanges");
-    uint64_t now = command_now_ns(), from, n, epoch;
+    uint64_t now = command_now_ns(), from = 0, n = 0;
     int err = open_epoch(s, &from, &n);
 
+    *ret_why = NULL;
     if (err != 0 || n == 0)
         return err;
     if (after_n != 0 && n >= after_n)
-        return epoch_close(s, "count", &epoch);
-    if (after_s != 0 && now > from && (now - from) / 1000000000 >= after_s)
-        return epoch_close(s, "time", &epoch);
+        *ret_why = "count";
+    else if (after_s != 0 && now > from && (now - from) / 1000000000 >= after_s)
+        *ret_why = "time";
     return 0;
+}
+
+/* Looks twice, with the barrier in between: a sampler that was killed may have
+ * closed it already. */
+static int close_if_due(struct sampler *s, const struct settings *set)
+{
+    const char *why;
+    uint64_t epoch;
+    int err = due(s, set, &why);
+
+    if (err == 0 && why != NULL)
+        err = sampler_settle(s);
+    if (err == 0 && why != NULL)
+        err = due(s, set, &why);
+    return err == 0 && why != NULL ? epoch_close(s, why, &epoch) : err;
 }
 
 /* Says once for each epoch that its seed has stalled. */

@@ -65,12 +65,21 @@ void sampler_fini(struct sampler *s)
 
 int sampler_lock(struct sampler *s)
 {
+    s->settled = false;
     return flock(s->lock_fd, LOCK_EX) == 0 ? 0 : -errno;
 }
 
 void sampler_unlock(struct sampler *s)
 {
     (void)flock(s->lock_fd, LOCK_UN); /* closing would do it as well */
+}
+
+int sampler_settle(struct sampler *s)
+{
+    int err = s->settled ? 0 : writer_barrier(&s->writer);
+
+    s->settled = err == 0;
+    return err;
 }
 
 static bool passed(uint64_t now_ns, uint64_t from_ns, uint64_t within_s)

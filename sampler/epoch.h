@@ -19,7 +19,8 @@ struct sampler {
     struct ledger ledger;
     struct writer writer;
     uint8_t secret[VRF_SECRET];
-    int lock_fd; /* the VRF key's file, locked while acting */
+    int lock_fd;  /* the VRF key's file, locked while acting */
+    bool settled; /* since it was locked */
     struct findings_options feed;
 };
 
@@ -31,6 +32,9 @@ void sampler_fini(struct sampler *s);
 /* Waits for its turn among the samplers of this state directory. */
 int sampler_lock(struct sampler *s);
 void sampler_unlock(struct sampler *s);
+/* Must stand between locking and the look at the ledger that decides to write:
+ * the sampler before may have been killed with a record on its way. */
+int sampler_settle(struct sampler *s);
 
 enum epoch_state {
     EPOCH_OPEN,   /* not closed */

@@ -204,7 +204,21 @@ static int add_certificate(struct sampler *s, const struct epoch_status *st)
     return err;
 }
 
-/* Seed and draw; 0 also when something must still be waited for. */
+/* Is there a record to add, as far as can be seen? */
+static bool ready(struct sampler *s, const struct epoch_status *st,
+                  bool certify_now)
+{
+    uint8_t seed[SEED_BYTES];
+    struct ledger_place at;
+
+    if (st->state == EPOCH_DRAWN)
+        return st->pending == 0 || st->overdue || certify_now;
+    return st->state == EPOCH_CLOSED && st->missing[0] == '\0' &&
+           (st->epoch == 1 ||
+            ledger_seed(&s->ledger, st->epoch - 1, seed, &at) == 0);
+}
+
+/* Checkpoint, seed and draw; 0 also when something must still be waited for. */
 static int advance_closed(struct sampler *s, const struct epoch_status *st)
 {
     uint8_t seed[SEED_BYTES];
@@ -215,32 +229,39 @@ static int advance_closed(struct sampler *s, const struct epoch_status *st)
 
     if (err == -ENOENT)
         err = writer_checkpoint(&s->writer, st->closed_at.seq, &head);
-    if (err != 0 || st->missing[0] != '\0')
+    if (err != 0 || !s->settled || !ready(s, st, false))
         return err;
-    if (st->epoch > 1) {
-        err = ledger_seed(&s->ledger, st->epoch - 1, seed, &at);
-        if (err != 0)
-            return err == -ENOENT ? 0 : err;
-    }
     err = ledger_seed(&s->ledger, st->epoch, seed, &at);
     if (err == -ENOENT)
         err = add_seed(s, st);
     return err == 0 ? add_draw(s, st) : err;
 }
 
+/* The status, seen from behind the barrier if there is something to add. */
+static int settled_status(struct sampler *s, uint64_t epoch, uint64_t now_ns,
+                          bool certify_now, struct epoch_status *st)
+{
+    int err = epoch_status(s, epoch, now_ns, st);
+
+    if (err != 0 || s->settled || !ready(s, st, certify_now))
+        return err;
+    err = sampler_settle(s);
+    return err == 0 ? epoch_status(s, epoch, now_ns, st) : err;
+}
+
 int epoch_advance(struct sampler *s, uint64_t epoch, uint64_t now_ns,
                   bool certify_now, struct epoch_status *ret_st)
 {
     struct epoch_status st;
-    int err = epoch_status(s, epoch, now_ns, &st);
+    int err = settled_status(s, epoch, now_ns, certify_now, &st);
 
     if (err == 0 && st.state == EPOCH_CLOSED) {
         err = advance_closed(s, &st);
         if (err == 0)
             err = epoch_status(s, epoch, now_ns, &st);
     }
-    if (err == 0 && st.state == EPOCH_DRAWN &&
-        (st.pending == 0 || st.overdue || certify_now)) {
+    if (err == 0 && st.state == EPOCH_DRAWN && s->settled &&
+        ready(s, &st, certify_now)) {
         err = add_certificate(s, &st);
         if (err == 0)
             err = epoch_status(s, epoch, now_ns, &st);

@@ -56,8 +56,10 @@ int epoch_close(struct sampler *s, const char *reason, uint64_t *ret_epoch)
     struct epoch_close c = {.epoch = 0};
     struct merkle_head head;
     struct record r;
-    int err = next_range(s, &c);
+    int err = sampler_settle(s);
 
+    if (err == 0)
+        err = next_range(s, &c);
     if (err == 0)
         err = findings_record(&s->writer, &s->feed, &c);
     if (err == 0)

@@ -82,8 +82,10 @@ int epoch_reveal(struct sampler *s, const char *party, const uint8_t value[32],
     struct epoch_status st;
     struct merkle_head head;
     struct record r;
-    int err = first_awaiting(s, party, &st);
+    int err = sampler_settle(s);
 
+    if (err == 0)
+        err = first_awaiting(s, party, &st);
     if (err == 0)
         err = check_chain(s, &st, party, value);
     if (err != 0)

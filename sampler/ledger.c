@@ -446,9 +446,8 @@ int ledger_draw(struct ledger *l, uint64_t epoch, struct ledger_draw *ret_d)
     if (err != 0)
         return err;
     /* The inner SELECT is made once and gets an index of its own. */
-    q = query(l, "SELECT count(*), total(e.complete = 1 AND v.object IS NULL)"
+    q = query(l, "SELECT count(*), total(v.object IS NULL)"
                  " FROM draw r JOIN draw_drawn d ON d.seq = r.seq"
-                 " LEFT JOIN exchange e ON e.unit = d.object"
                  " LEFT JOIN (SELECT DISTINCT object FROM verdict"
                  "  WHERE epoch = ?1) v ON v.object = d.object"
                  " WHERE r.epoch = ?1");

@@ -75,7 +75,7 @@ int ledger_draw_part(struct ledger *l, uint64_t epoch, uint64_t part);
 
 struct ledger_draw {
     uint64_t drawn;         /* units */
-    uint64_t pending;       /* whole ones that no verdict names yet */
+    uint64_t pending;       /* of these, without a verdict */
     struct ledger_place at; /* of the last part */
 };
 

@@ -37,28 +37,28 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* The record must be open before rights are given up: as root it is for the
- * key, which is readable to the sampler's user in any case. */
+/* The record is opened first: for root SQLite gives its helper files an owner,
+ * which is one call more than this program may make later. */
 static int with_record(const struct command *c, const struct settings *set,
                        int argc, char **argv)
 {
     const char *state_dir = settings_str(set, "store.state_dir");
     struct sampler s;
-    int err, rc;
+    int err = sampler_open(state_dir, settings_str(set, "store.run_dir"), &s);
+    int rc;
 
-    err = sandbox_enter(settings_str(set, "sampler.user"),
-                        SANDBOX_READ_FILES | SANDBOX_UNIX);
-    if (err != 0) {
-        errno = -err;
-        fatal(EXIT_NOT_PERMITTED, "cannot give up rights");
-    }
-    err = sampler_open(state_dir, settings_str(set, "store.run_dir"), &s);
     if (err == -EKEYREJECTED)
         fatalx(EXIT_IO, "the VRF key is not the one in the log state_dir=%s",
                state_dir);
     if (err != 0) {
         errno = -err;
         fatal(EXIT_IO, "cannot open the record state_dir=%s", state_dir);
+    }
+    err = sandbox_enter(settings_str(set, "sampler.user"),
+                        SANDBOX_READ_FILES | SANDBOX_UNIX);
+    if (err != 0) {
+        errno = -err;
+        fatal(EXIT_NOT_PERMITTED, "cannot give up rights");
     }
     s.feed = (struct findings_options){
         settings_bool(set, "sampler.feed_required"),

@@ -104,6 +104,16 @@ int writer_put(struct writer *w, const char *kind, const struct record *r)
     return err == 0 ? writer_settle(w) : err;
 }
 
+int writer_barrier(struct writer *w)
+{
+    static char note[NOTE_MAX + 1];
+    int err = writer_connect(w);
+
+    for (int i = 0; err == 0 && i < 2; i++)
+        err = store_checkpoint(w->store, note, sizeof note);
+    return result(w, err);
+}
+
 int writer_checkpoint(struct writer *w, uint64_t covered,
                       struct merkle_head *ret_head)
 {

@@ -28,6 +28,11 @@ int writer_send(struct writer *w, const char *kind, const struct record *r);
 int writer_settle(struct writer *w);
 /* Both. */
 int writer_put(struct writer *w, const char *kind, const struct record *r);
+/* Until the index shows everything that any sampler has ever sent, even one
+ * that was killed with a record on its way: a checkpoint brings the index up
+ * to date, and the store reads what a dead peer left behind no later than in
+ * the turn of the first of two. */
+int writer_barrier(struct writer *w);
 /* Has the log signed as it stands and waits until the ledger shows a
  * checkpoint of more than `covered` leaves. */
 int writer_checkpoint(struct writer *w, uint64_t covered,
