@@ -158,11 +158,15 @@ static void compare_length(struct compare_state *s, const struct api_choice *c,
     struct evidence *e = &s->c->evidence;
     size_t least = c->n_tokens < r->n_tokens ? c->n_tokens : r->n_tokens;
 
-    if (has_silent_end(r) && c->n_tokens + 1 == r->n_tokens)
+    if (has_silent_end(r) && c->n_tokens + 1 == r->n_tokens) {
         s->silent_ends++;
-    else if (c->n_tokens != r->n_tokens || r->finish.n == 0)
-        /* No finish: a forced run would have gone on past the claim. */
+    } else if (c->n_tokens != r->n_tokens) {
         compare_differs(&e->length_differ, &e->length_at, r->index, least);
+    } else if (r->finish.n == 0) {
+        /* A forced run would have gone on past the claim. */
+        compare_differs(&e->length_differ, &e->length_at, r->index, least);
+        (void)compare_row(s, r->index, least); /* neither side is in it */
+    }
 }
 
 /* A choice that only one side has: its length differs from the start. */
