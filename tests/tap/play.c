@@ -23,7 +23,7 @@ struct stream_config play_config(void)
 void play_open(struct play *p, const struct stream_config *c)
 {
     memset(p, 0, sizeof(*p));
-    recorder_init(&p->rec);
+    witness_init(&p->rec);
     p->now_ns = INT64_C(1764417600000000000);
     p->client = 0x0a000002;
     p->port = 40000;
@@ -69,7 +69,7 @@ void play_close(struct play *p)
 {
     play_flush(p);
     stream_close(p->table);
-    recorder_fini(&p->rec);
+    witness_fini(&p->rec);
 }
 
 void play_bytes(struct play *p, enum side from, unsigned flags,

@@ -1,18 +1,18 @@
 /*
  * play.h - connections played by hand for tests of stream.h: segments go in,
- * a recorder notes what comes out.
+ * a witness notes what comes out.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TESTS_TAP_PLAY_H
 #define TESTS_TAP_PLAY_H
 
 #include "packet.h"
-#include "recorder.h"
+#include "witness.h"
 
 enum { CLIENT_ISN = 1000, SERVER_ISN = 5000 };
 
 struct play {
-    struct recorder rec;
+    struct witness rec;
     struct stream_table *table;
     int64_t now_ns;
     uint32_t tag;    /* of the next segments */

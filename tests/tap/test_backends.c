@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <glob.h>
 
-#include "recorder.h"
+#include "witness.h"
 
 static void assert_same_side(const struct recorded_side *a,
                              const struct recorded_side *b)

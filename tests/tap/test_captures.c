@@ -17,7 +17,7 @@
 #include <jansson.h>
 #include <openssl/evp.h>
 
-#include "recorder.h"
+#include "witness.h"
 
 static char path_text[4096];
 
@@ -112,7 +112,7 @@ static bool side_is(const struct recorded_side *d, const json_t *want,
 
 /* Whether some connection has these bytes: [side, n, sha, other n, sha]. A
  * connection that carried nothing is not reported. */
-static bool has_stream(const struct recorder *r, const json_t *want)
+static bool has_stream(const struct witness *r, const json_t *want)
 {
     const char *addr = json_string_value(json_array_get(want, 0));
 

@@ -1,8 +1,8 @@
 /*
- * recorder.c - what came out of the tap's lower half, for tests.
+ * witness.c - what came out of the tap's lower half, for tests.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recorder.h"
+#include "witness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 static void *on_open(void *ctx, const struct stream_info *info)
 {
-    struct recorder *r = ctx;
+    struct witness *r = ctx;
     struct recorded *s = calloc(1, sizeof(*s));
 
     assert_non_null(s);
@@ -105,13 +105,13 @@ static void on_end(void *user, enum stream_end why, enum side by,
     s->by = by;
 }
 
-void recorder_init(struct recorder *r)
+void witness_init(struct witness *r)
 {
-    *r = (struct recorder){.handler = {on_open, on_data, on_gap, on_conflict,
-                                       on_half_end, on_end, r}};
+    *r = (struct witness){.handler = {on_open, on_data, on_gap, on_conflict,
+                                      on_half_end, on_end, r}};
 }
 
-void recorder_fini(struct recorder *r)
+void witness_fini(struct witness *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         assert_true(r->streams[i]->ended);
@@ -154,13 +154,13 @@ int replay_file(const char *backend, const char *path, struct replay *r)
 {
     struct wire_config config = replay_config();
     struct source_config sc = {
-        .file = path, .snaplen = 262144, .idle_end_ns = 300000000};
+        .file = path, .snaplen = 262144, .idle_end_ns = 50000000};
     struct source *source;
     struct wire *w;
     int rc;
 
     memset(r, 0, sizeof(*r));
-    recorder_init(&r->rec);
+    witness_init(&r->rec);
     rc = source_open(backend, &sc, r->why, sizeof(r->why), &source);
     if (rc != 0)
         return rc;
@@ -187,5 +187,5 @@ int replay_file(const char *backend, const char *path, struct replay *r)
 
 void replay_fini(struct replay *r)
 {
-    recorder_fini(&r->rec);
+    witness_fini(&r->rec);
 }

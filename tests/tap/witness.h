@@ -1,12 +1,12 @@
 /*
- * recorder.h - what came out of the tap's lower half, for tests.
+ * witness.h - what came out of the tap's lower half, for tests.
  * Comes in: the callbacks of stream.h, whose promises are asserted on the
  * way: offsets without holes, nothing after an end, one end for each open.
  * Goes out: bytes, gaps and ends of every connection.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TESTS_TAP_RECORDER_H
-#define TESTS_TAP_RECORDER_H
+#ifndef TESTS_TAP_WITNESS_H
+#define TESTS_TAP_WITNESS_H
 
 #include "wire.h"
 
@@ -29,7 +29,7 @@ struct recorded_side {
 };
 
 struct recorded {
-    struct recorder *owner;
+    struct witness *owner;
     struct stream_info info;
     struct recorded_side side[SIDES];
     uint64_t order[SIDES]; /* number of the callback that brought first bytes */
@@ -38,19 +38,19 @@ struct recorded {
     enum side by;
 };
 
-struct recorder {
+struct witness {
     struct recorded **streams;
     size_t n;
     uint64_t callbacks;
     struct stream_handler handler; /* to give to wire_open or stream_open */
 };
 
-void recorder_init(struct recorder *r);
-void recorder_fini(struct recorder *r);
+void witness_init(struct witness *r);
+void witness_fini(struct witness *r);
 
 /* What a whole file gave. */
 struct replay {
-    struct recorder rec;
+    struct witness rec;
     struct wire_counters wire;
     struct stream_counters stream;
     struct source_stats source;
