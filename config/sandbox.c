@@ -11,6 +11,7 @@
 #include <pwd.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -169,6 +170,13 @@ static int allow_calls(scmp_filter_ctx ctx, const char *const *calls)
     return rc;
 }
 
+/* The C library asks a character device whether it is a terminal. */
+static int allow_isatty(scmp_filter_ctx ctx)
+{
+    return seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                            SCMP_A1(SCMP_CMP_EQ, TCGETS));
+}
+
 /* Sockets of the Unix family only: the first argument of socket(2). */
 static int allow_unix_family(scmp_filter_ctx ctx)
 {
@@ -186,7 +194,7 @@ static int allow_unix_family(scmp_filter_ctx ctx)
 static int load_filter(unsigned allow)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int rc = ctx == NULL ? -ENOMEM : 0;
+    int rc = ctx == NULL ? -ENOMEM : allow_isatty(ctx);
 
     for (size_t i = 0; rc == 0 && i < sizeof permissions / sizeof *permissions;
          i++) {

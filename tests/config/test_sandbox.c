@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -58,6 +59,12 @@ static void allocate(void)
     free(p);
 }
 
+static void print_to_null(void)
+{
+    if (printf("x\n") < 0 || fflush(stdout) != 0)
+        _exit(8);
+}
+
 static void open_file(void)
 {
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
@@ -92,6 +99,19 @@ static void memory_is_always_allowed(void **state)
 {
     (void)state;
     lives(run(0, allocate));
+}
+
+static void printing_to_a_character_device_is_allowed(void **state)
+{
+    int status, out = dup(STDOUT_FILENO);
+
+    (void)state;
+    fflush(stdout);
+    assert_non_null(freopen("/dev/null", "w", stdout));
+    status = run(0, print_to_null);
+    assert_true(dup2(out, STDOUT_FILENO) == STDOUT_FILENO);
+    close(out);
+    lives(status);
 }
 
 static void opening_a_file_needs_its_permission(void **state)
@@ -160,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_always_allowed),
+        cmocka_unit_test(printing_to_a_character_device_is_allowed),
         cmocka_unit_test(opening_a_file_needs_its_permission),
         cmocka_unit_test(changing_the_disk_needs_its_permission),
         cmocka_unit_test(only_unix_sockets_can_be_made),
