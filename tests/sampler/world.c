@@ -159,7 +159,13 @@ static void keys(struct world *w)
 
 void world_make(struct world *w, enum lie lie)
 {
+    world_make_sized(w, lie, WORLD_EXCHANGES);
+}
+
+void world_make_sized(struct world *w, enum lie lie, unsigned exchanges)
+{
     memset(w, 0, sizeof *w);
+    w->exchanges = exchanges;
     w->lie = lie;
     w->now_ns = UINT64_C(1764417600000000000);
     keys(w);

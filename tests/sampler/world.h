@@ -14,7 +14,11 @@
 
 #define WORLD_ORIGIN "certifier.example/unit-0001"
 
-enum { WORLD_EPOCHS = 3, WORLD_EXCHANGES = 40, WORLD_PARTY_LENGTH = 10 };
+enum {
+    WORLD_EPOCHS = 3,
+    WORLD_EXCHANGES = 40, /* in each epoch, unless made otherwise */
+    WORLD_PARTY_LENGTH = 10
+};
 
 /* Lies are told in epoch 2, which has an honest one before and behind it. */
 #define WORLD_LIES(X)           \
@@ -91,6 +95,7 @@ struct world_epoch {
 
 struct world {
     enum lie lie;
+    unsigned exchanges; /* an epoch */
     struct world_leaf *leaves;
     size_t n;
     struct world_note *notes;
@@ -114,6 +119,7 @@ enum lie lie_find(const char *name);
 /* Makes a whole world; epochs 1 and 2 are certified, 3 is drawn and has no
  * verdicts yet. Aborts on failure: it is a test's own material. */
 void world_make(struct world *w, enum lie lie);
+void world_make_sized(struct world *w, enum lie lie, unsigned exchanges);
 void world_fini(struct world *w);
 /* Its export source; see sampler/export.h. */
 struct export_source;

@@ -516,7 +516,7 @@ static void traffic(struct world *w, uint64_t epoch)
 {
     if (epoch == 2)
         batch_step(w);
-    for (unsigned i = 0; i < WORLD_EXCHANGES; i++)
+    for (unsigned i = 0; i < w->exchanges; i++)
         exchange(w, epoch, i);
     trouble(w);
 }
