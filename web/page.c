@@ -80,6 +80,38 @@ void page_hash(struct page *p, struct span hash)
     html_close(h, "code");
 }
 
+static bool is_id(struct span s)
+{
+    if (s.n < 4 || memcmp(s.p, "id ", 3) != 0)
+        return false;
+    for (size_t i = 3; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return true;
+}
+
+void page_token(struct page *p, struct span token)
+{
+    struct html *h = &p->html;
+
+    if (token.n == 0) {
+        html_element(h, "span", "none", "nothing");
+        return;
+    }
+    html_open(h, "code");
+    if (is_id(token)) {
+        html_span(h, token);
+    } else {
+        html_open(h, "bdi");
+        html_attr(h, "translate", "no");
+        html_text(h, "\xe2\x80\x9c");
+        html_token(h, token);
+        html_text(h, "\xe2\x80\x9d");
+        html_close(h, "bdi");
+    }
+    html_close(h, "code");
+}
+
 void page_fact(struct page *p, const char *name)
 {
     html_element(&p->html, "dt", NULL, name);

@@ -68,6 +68,9 @@ void page_error(struct page *p, int status);
 void page_unit_link(struct page *p, struct span unit);
 /* A hash: first 12 digits, all of it in the title. */
 void page_hash(struct page *p, struct span hash);
+/* A token as a verdict's record has it: its bytes in quotes with blanks drawn,
+ * or "id 8415" where only that is known; "nothing" if it is empty. */
+void page_token(struct page *p, struct span token);
 /* <dt>/<dd> pair; the caller writes the value, then page_fact_end. */
 void page_fact(struct page *p, const char *name);
 void page_fact_end(struct page *p);

@@ -144,6 +144,9 @@ static void html_cell(struct table *t, enum cell type, struct span s)
     case CELL_VERDICT:
         page_verdict(t->page, s);
         break;
+    case CELL_TOKEN:
+        page_token(t->page, s);
+        break;
     case CELL_CODE:
         html_open(h, "code");
         html_span(h, s);

@@ -15,6 +15,7 @@
 enum cell {
     CELL_TEXT,
     CELL_CODE,  /* text in a fixed-width face */
+    CELL_TOKEN, /* as page_token writes it */
     CELL_COUNT, /* a number, right-aligned */
     CELL_SHARE, /* text that is a number, right-aligned */
     CELL_TIME,  /* ns */

@@ -115,14 +115,14 @@ static void write_code(struct unit *u, const struct query *q, int column)
     html_close(h, "code");
 }
 
-static void say_both(struct unit *u, int claimed, int recomputed)
+static void say_both(struct unit *u)
 {
     struct html *h = &u->page->html;
 
     html_text(h, ": recorded ");
-    write_code(u, &u->verdict, claimed);
+    page_token(u->page, query_span(&u->verdict, V_CLAIMED_TOKEN));
     html_text(h, ", recomputed ");
-    write_code(u, &u->verdict, recomputed);
+    page_token(u->page, query_span(&u->verdict, V_RECOMPUTED_TOKEN));
     html_text(h, ".");
 }
 
@@ -177,10 +177,10 @@ static void say_mismatch(struct unit *u)
         html_text(h, ".");
     } else if (strcmp(class, "length") == 0) {
         say_step(u, "One side ends where the other goes on, at ");
-        say_both(u, V_CLAIMED_TOKEN, V_RECOMPUTED_TOKEN);
+        say_both(u);
     } else {
         say_step(u, "Did not reproduce at ");
-        say_both(u, V_CLAIMED_TOKEN, V_RECOMPUTED_TOKEN);
+        say_both(u);
     }
 }
 

@@ -88,18 +88,11 @@ static void ulp_cell(struct page *p, bool both, uint32_t a, uint32_t b)
     html_close(h, "td");
 }
 
-static void text_cell(struct page *p, struct span s)
+static void token_cell(struct page *p, struct span token)
 {
-    struct html *h = &p->html;
-
-    html_open(h, "td");
-    html_open(h, "code");
-    if (s.n == 0)
-        html_text(h, "nothing");
-    else
-        html_span(h, s);
-    html_close(h, "code");
-    html_close(h, "td");
+    html_open(&p->html, "td");
+    page_token(p, token);
+    html_close(&p->html, "td");
 }
 
 /* The one row that the verdict's own record holds. */
@@ -116,8 +109,8 @@ static void write_first(struct unit *u)
     table_open(p, "Step", "First difference, recorded then recomputed");
     html_open_class(&p->html, "tr", "differs");
     html_element(&p->html, "td", "n", format_count(query_u64(v, V_POSITION)).s);
-    text_cell(p, query_span(v, V_CLAIMED_TOKEN));
-    text_cell(p, query_span(v, V_RECOMPUTED_TOKEN));
+    token_cell(p, query_span(v, V_CLAIMED_TOKEN));
+    token_cell(p, query_span(v, V_RECOMPUTED_TOKEN));
     bits_cell(p, has_claimed, claimed, false);
     bits_cell(p, has_recomputed, recomputed,
               has_claimed && claimed == recomputed);

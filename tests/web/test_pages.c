@@ -198,8 +198,11 @@ static void mismatch_page_says_the_first_difference(void **state)
     struct answer a = unit_page(state, &w->token);
 
     assert_int_equal(a.status, 200);
-    assert_has(a, "Did not reproduce at <b>step 5 of 22</b>: recorded "
-                  "<code>8415</code>, recomputed <code>8420</code>.");
+    assert_has(a, "Did not reproduce at <b>step 5 of 22</b>: recorded <code>"
+                  "<bdi translate=\"no\">\xe2\x80\x9c\xe2\x90\xa3"
+                  "cat\xe2\x80\x9d</bdi></code>, recomputed <code><bdi "
+                  "translate=\"no\">\xe2\x80\x9c\xe2\x90\xa3"
+                  "car\xe2\x80\x9d</bdi></code>.");
     assert_has(a, "<code>-0x1.0a41d2p+0</code> <code "
                   "class=\"dim\">bf8520e9</code>");
     assert_has(a, "<code>-0x1.0a0f9p+0</code> <code "
@@ -285,8 +288,8 @@ static void each_verdict_has_its_sentence(void **state)
         {&w->logprob, "recomputed <code>-0x1.08b1fp-2</code>, 6 units in the "
                       "last place apart."},
         {&w->length, "One side ends where the other goes on, at <b>step 24 of "
-                     "24</b>: recorded <code>nothing</code>, recomputed "
-                     "<code>2</code>."},
+                     "24</b>: recorded <span class=\"none\">nothing</span>, "
+                     "recomputed <code>id 2</code>."},
         {&w->envelope, "what stands around them did not: "
                        "<code>usage.completion_tokens</code>"},
         {&w->unstable, "Our own repeats differ: 1 of 2 runs."},

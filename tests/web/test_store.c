@@ -269,7 +269,7 @@ static void content_is_shown_by_an_opening_on_record(void **state)
     struct box *b = *state;
     struct answer a;
 
-    expect_on_page(b, "<code>8415</code>");
+    expect_on_page(b, "8415\xe2\x80\x9d</bdi>");
     a = send(b, "carol", "reveal", "reason=looking+closer");
     if (a.status != 200)
         fail_msg("%d %s", a.status, a.body);

@@ -121,15 +121,15 @@ static void judge(struct world *w, const char *manifest)
         ADD(f, "verdict", COMMON(w->token), "verdict", "MISMATCH", "class",
             "token", "tokens", "22", "tokens_differ", "3", "logprobs", "22",
             "logprobs_differ", "17", "choice", "0", "position", "5",
-            "claimed_token", "8415", "recomputed_token", "8420", "claimed_bits",
+            "claimed_token", " cat", "recomputed_token", " car", "claimed_bits",
             "bf8520e9", "recomputed_bits", "bf8507c8", "evidence_bits", "14");
     ADD(f, "verdict", COMMON(w->logprob), "verdict", "MISMATCH", "class",
         "logprob", "tokens", "23", "logprobs", "23", "logprobs_differ", "20",
-        "position", "0", "claimed_token", "17", "recomputed_token", "17",
+        "position", "0", "claimed_token", "id 17", "recomputed_token", "id 17",
         "claimed_bits", "be8458f2", "recomputed_bits", "be8458f8");
     ADD(f, "verdict", COMMON(w->length), "verdict", "MISMATCH", "class",
         "length", "tokens", "24", "length_differ", "1", "position", "24",
-        "recomputed_token", "2");
+        "recomputed_token", "id 2");
     ADD(f, "verdict", COMMON(w->envelope), "verdict", "MISMATCH", "class",
         "envelope", "tokens", "25", "envelope_differ", "1", "envelope",
         "usage.completion_tokens", "position", "4294967295");
