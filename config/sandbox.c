@@ -103,6 +103,7 @@ static const char *const base_calls[] = {"read",
                                          "membarrier",
                                          NULL};
 
+/* fchown: SQLite gives a file it shares its owner, even when only reading. */
 static const char *const read_calls[] = {"open",
                                          "openat",
                                          "access",
@@ -119,6 +120,7 @@ static const char *const read_calls[] = {"open",
                                          "flock",
                                          "fadvise64",
                                          "inotify_init1",
+                                         "fchown",
                                          "inotify_add_watch",
                                          "inotify_rm_watch",
                                          NULL};
