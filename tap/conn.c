@@ -136,8 +136,7 @@ static void drop_message(struct conn *c, enum side side)
     c->table->count.overflow_bytes += h->now->bytes;
     message_release(&c->table->pool, h->now);
     half_detach(h);
-    http1_init(&h->http);
-    h->lost = h->skipping = true;
+    half_lose(h);
 }
 
 /* Framing is lost on this side: whole messages may be hidden. */
@@ -208,6 +207,7 @@ static void on_answer_head(struct conn *c, enum side side)
     }
     over = half_body(h, head_response_framing(head, slot_method(s)));
     if (head->hopeless) {
+        half_lose(h);
         on_lost(c, side);
     } else if (tunnel(s)) {
         on_end(c, side);
@@ -231,8 +231,7 @@ static void on_head(struct conn *c, enum side side)
         on_answer_head(c, side);
     } else if (h->now->head.hopeless) {
         message_fault(h->now, "framing");
-        h->lost = h->skipping = true;
-        http1_init(&h->http);
+        half_lose(h);
         on_lost(c, side);
     } else {
         bool broken = h->now->head.broken;

@@ -268,9 +268,7 @@ static void message_add(struct half_pool *p, struct half *h, struct span bytes,
 static enum half_event cut_off(struct half *h, const char *cause)
 {
     message_fault(h->now, cause);
-    http1_init(&h->http);
-    h->lost = true;
-    h->skipping = true;
+    half_lose(h);
     return HALF_LOST;
 }
 
@@ -420,11 +418,9 @@ enum half_event half_end(struct half_pool *p, struct half *h, bool closed)
         (void)refuse(p, h, true, m->last_ns);
         return HALF_MORE;
     }
-    if (closed && http1_ends_at_close(&h->http)) {
-        m->whole = true;
-        return HALF_END;
-    }
-    return HALF_LOST;
+    m->whole = closed && http1_ends_at_close(&h->http);
+    half_lose(h); /* should anything come after all */
+    return m->whole ? HALF_END : HALF_LOST;
 }
 
 /* ---- what pair.c decides */
@@ -447,6 +443,12 @@ bool half_body(struct half *h, enum http1_framing f)
         return false;
     h->now->whole = true;
     return true;
+}
+
+void half_lose(struct half *h)
+{
+    http1_init(&h->http);
+    h->lost = h->skipping = true;
 }
 
 void half_interim(struct half *h)

@@ -103,6 +103,8 @@ void half_attach(struct half *h, struct message *to);
 bool half_body(struct half *h, enum http1_framing f);
 /* After HALF_HEAD with an interim answer: the next head goes to `now` too. */
 void half_interim(struct half *h);
+/* After HALF_HEAD: nobody can tell where this message ends. */
+void half_lose(struct half *h);
 /* After an end: between messages again. */
 void half_detach(struct half *h);
 /* All that follows is not HTTP/1. Between messages only. */

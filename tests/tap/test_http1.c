@@ -190,8 +190,7 @@ static void refuses_bodies_without_a_certain_end(void **state)
         "Content-Length: 9223372036854775808\r\n",
         "Transfer-Encoding: gzip\r\n",
         "Transfer-Encoding: chunked, gzip\r\n",
-        "Transfer-Encoding: \x0b"
-        "chunked\r\n",
+        "Transfer-Encoding: \vchunked\r\n",
     };
     static char req[512], expect[128];
 
