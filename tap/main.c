@@ -3,6 +3,7 @@
  * records what it saw in assay-store.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <jansson.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -144,6 +145,7 @@ int main(int argc, char **argv)
     f = open_feed(s, live);
     if (capture_open(s, live, f, &c) != 0)
         fatalx(EXIT_IO, "not enough memory for the pools");
+    json_object_seed(0); /* reads /dev/urandom, while that can be opened */
     (void)signal(SIGTERM, on_signal); /* these cannot fail */
     (void)signal(SIGINT, on_signal);
     if (sandbox_enter(settings_str(s, "tap.user"),
