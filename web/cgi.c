@@ -12,21 +12,21 @@
 
 #include "store/utf8.h"
 
-static const char *variable(char *const environ[], const char *name)
+static const char *variable(char *const vars[], const char *name)
 {
     size_t n = strlen(name);
 
-    for (size_t i = 0; environ[i] != NULL; i++)
-        if (strncmp(environ[i], name, n) == 0 && environ[i][n] == '=')
-            return environ[i] + n + 1;
+    for (size_t i = 0; vars[i] != NULL; i++)
+        if (strncmp(vars[i], name, n) == 0 && vars[i][n] == '=')
+            return vars[i] + n + 1;
     return "";
 }
 
 /* Copies a variable that must fit and be printable UTF-8. */
-static bool copy(char *const environ[], const char *name, char *out,
+static bool copy(char *const vars[], const char *name, char *out,
                  size_t size)
 {
-    const char *value = variable(environ, name);
+    const char *value = variable(vars, name);
 
     if (strlen(value) >= size || !utf8_whole(span_str(value)))
         return false;
@@ -37,14 +37,14 @@ static bool copy(char *const environ[], const char *name, char *out,
     return true;
 }
 
-static bool copy_names(char *const environ[], struct cgi_request *r)
+static bool copy_names(char *const vars[], struct cgi_request *r)
 {
-    return copy(environ, "SCRIPT_NAME", r->mount, sizeof r->mount) &&
-           copy(environ, "PATH_INFO", r->path, sizeof r->path) &&
-           copy(environ, "REMOTE_USER", r->user, sizeof r->user) &&
-           copy(environ, "AUTH_TYPE", r->auth, sizeof r->auth) &&
-           copy(environ, "HTTP_HOST", r->host, sizeof r->host) &&
-           copy(environ, "HTTP_ORIGIN", r->origin, sizeof r->origin);
+    return copy(vars, "SCRIPT_NAME", r->mount, sizeof r->mount) &&
+           copy(vars, "PATH_INFO", r->path, sizeof r->path) &&
+           copy(vars, "REMOTE_USER", r->user, sizeof r->user) &&
+           copy(vars, "AUTH_TYPE", r->auth, sizeof r->auth) &&
+           copy(vars, "HTTP_HOST", r->host, sizeof r->host) &&
+           copy(vars, "HTTP_ORIGIN", r->origin, sizeof r->origin);
 }
 
 static int read_method(const char *name, enum method *ret_m)
@@ -110,15 +110,15 @@ static bool is_form(const char *type)
            (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
 }
 
-static int read_form(char *const environ[], int fd, struct params *ret_form)
+static int read_form(char *const vars[], int fd, struct params *ret_form)
 {
     char body[CGI_BODY_MAX];
     size_t n;
     int status;
 
-    if (!is_form(variable(environ, "CONTENT_TYPE")))
+    if (!is_form(variable(vars, "CONTENT_TYPE")))
         return 415;
-    status = read_length(variable(environ, "CONTENT_LENGTH"), &n);
+    status = read_length(variable(vars, "CONTENT_LENGTH"), &n);
     if (status != 0)
         return status;
     if (!read_exactly(fd, body, n))
@@ -126,27 +126,27 @@ static int read_form(char *const environ[], int fd, struct params *ret_form)
     return params_parse(span_of(body, n), ret_form) == PARSE_OK ? 0 : 400;
 }
 
-int cgi_read(char *const environ[], int body, struct cgi_request *ret_r)
+int cgi_read(char *const vars[], int body, struct cgi_request *ret_r)
 {
     struct cgi_request r = {0};
     int status;
 
-    status = read_method(variable(environ, "REQUEST_METHOD"), &r.method);
+    status = read_method(variable(vars, "REQUEST_METHOD"), &r.method);
     if (status != 0)
         return status;
-    if (!copy_names(environ, &r))
+    if (!copy_names(vars, &r))
         return 400;
-    if (!copy(environ, "HTTP_IF_NONE_MATCH", r.etag, sizeof r.etag))
+    if (!copy(vars, "HTTP_IF_NONE_MATCH", r.etag, sizeof r.etag))
         r.etag[0] = '\0'; /* a condition that cannot hold */
     if (r.path[0] == '\0')
         strcpy(r.path, "/");
-    r.https = strcmp(variable(environ, "HTTPS"), "on") == 0;
-    r.site = read_site(variable(environ, "HTTP_SEC_FETCH_SITE"));
-    if (params_parse(span_str(variable(environ, "QUERY_STRING")), &r.query) !=
+    r.https = strcmp(variable(vars, "HTTPS"), "on") == 0;
+    r.site = read_site(variable(vars, "HTTP_SEC_FETCH_SITE"));
+    if (params_parse(span_str(variable(vars, "QUERY_STRING")), &r.query) !=
         PARSE_OK)
         return 400;
     if (r.method == METHOD_POST)
-        status = read_form(environ, body, &r.form);
+        status = read_form(vars, body, &r.form);
     if (status != 0) {
         params_fini(&r.query);
         return status;
@@ -161,9 +161,9 @@ void cgi_fini(struct cgi_request *r)
     params_fini(&r->form);
 }
 
-void cgi_forget(char **environ)
+void cgi_forget(char **vars)
 {
-    for (size_t i = 0; environ[i] != NULL; i++)
-        explicit_bzero(environ[i], strlen(environ[i]));
-    environ[0] = NULL;
+    for (size_t i = 0; vars[i] != NULL; i++)
+        explicit_bzero(vars[i], strlen(vars[i]));
+    vars[0] = NULL;
 }

@@ -41,16 +41,16 @@ struct cgi_request {
 };
 
 /*
- * Reads the request out of environ ("NAME=value", ends with NULL) and the
+ * Reads the request out of vars ("NAME=value", ends with NULL) and the
  * body from file descriptor body. Returns 0, or the status of a refusal (400,
  * 405, 411, 413, 415, 500), after which there is nothing to free.
  */
-int cgi_read(char *const environ[], int body, struct cgi_request *ret_r);
+int cgi_read(char *const vars[], int body, struct cgi_request *ret_r);
 void cgi_fini(struct cgi_request *r);
 
 /* Overwrites and removes every variable, the password of HTTP_AUTHORIZATION
  * first. After cgi_read. */
-void cgi_forget(char **environ);
+void cgi_forget(char **vars);
 
 struct cgi_answer {
     int status;           /* 200 ... */

@@ -211,7 +211,8 @@ void html_attr(struct html *h, const char *name, const char *value)
 }
 
 /* The text of a printf call; *ret_owned is freed by the caller. */
-static struct span format(char **ret_owned, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static struct span
+format(char **ret_owned, const char *fmt, va_list ap)
 {
     int n = vasprintf(ret_owned, fmt, ap);
 

@@ -233,14 +233,14 @@ static bool serve(const struct site *site, const struct cgi_request *request,
     return sent;
 }
 
-bool site_serve(const struct site *site, char **environ, int body, FILE *out,
+bool site_serve(const struct site *site, char **vars, int body, FILE *out,
                 site_confine *confine)
 {
     struct cgi_request request = {0};
-    int status = cgi_read(environ, body, &request);
+    int status = cgi_read(vars, body, &request);
     bool sent;
 
-    cgi_forget(environ);
+    cgi_forget(vars);
     sent = serve(site, &request, status, out, confine);
     if (status == 0)
         cgi_fini(&request);

@@ -12,9 +12,9 @@
  * up rights. May be NULL. */
 typedef void site_confine(enum method method);
 
-/* Reads the request out of environ and body, answers on out. False if the
+/* Reads the request out of vars and body, answers on out. False if the
  * answer could not be written. */
-bool site_serve(const struct site *site, char **environ, int body, FILE *out,
+bool site_serve(const struct site *site, char **vars, int body, FILE *out,
                 site_confine *confine);
 
 #endif

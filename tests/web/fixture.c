@@ -254,12 +254,12 @@ static struct answer split(char *all, size_t n)
 struct answer serve(const struct site *site, const char *const *vars,
                     const char *body)
 {
-    char *environment[64] = {NULL}, *all = NULL;
+    char *environment[64] = {NULL}, *copies[64], *all = NULL;
     size_t n = 0, n_vars = 0;
     FILE *out = open_memstream(&all, &n), *in = tmpfile();
 
     for (; vars[n_vars] != NULL; n_vars++)
-        environment[n_vars] = strdup(vars[n_vars]);
+        environment[n_vars] = copies[n_vars] = strdup(vars[n_vars]);
     if (in == NULL || out == NULL)
         abort();
     fputs(body, in);
@@ -268,8 +268,8 @@ struct answer serve(const struct site *site, const char *const *vars,
         abort();
     fclose(out);
     fclose(in);
-    for (size_t i = 0; vars[i] != NULL; i++)
-        free(i == 0 ? environment[0] : environment[i]);
+    while (n_vars > 0)
+        free(copies[--n_vars]);
     return split(all, n);
 }
 
