@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,14 +285,6 @@ void feed_run(struct feed *f)
         send_post(f);
     if (f->fd >= 0)
         receive(f);
-}
-
-int feed_fd(const struct feed *f, short *ret_events)
-{
-    *ret_events = POLLIN;
-    if (f->in_post > 0 && f->sent < f->n_post)
-        *ret_events |= POLLOUT;
-    return f->fd;
 }
 
 bool feed_idle(const struct feed *f)

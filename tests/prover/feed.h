@@ -18,8 +18,6 @@ void feed_close(struct feed *f);
 void feed_pass(struct feed *f, uint64_t step, struct answer *const *answers,
                const struct member *members, size_t n);
 
-/* For poll: the descriptor (-1: none now) and what to wait for. */
-int feed_fd(const struct feed *f, short *ret_events);
 /* Sends and receives what can be without waiting. */
 void feed_run(struct feed *f);
 /* Everything was taken. */

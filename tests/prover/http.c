@@ -218,9 +218,8 @@ struct MHD_Daemon *http_open(struct prover *p, const char *address,
     if (inet_pton(AF_INET, address, &sa.sin_addr) != 1)
         return NULL;
     return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, port,
-        NULL, NULL, on_request, p, MHD_OPTION_SOCK_ADDR, &sa,
-        MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, on_request,
+        p, MHD_OPTION_SOCK_ADDR, &sa, MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
         MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
 }
 
@@ -237,25 +236,8 @@ uint16_t http_port(struct MHD_Daemon *d)
     return i != NULL ? i->port : 0;
 }
 
-int http_fd(struct MHD_Daemon *d)
+void http_run(struct MHD_Daemon *d, int wait_ms)
 {
-    const union MHD_DaemonInfo *i =
-        MHD_get_daemon_info(d, MHD_DAEMON_INFO_EPOLL_FD);
-
-    return i != NULL ? i->epoll_fd : -1;
-}
-
-int http_timeout_ms(struct MHD_Daemon *d)
-{
-    MHD_UNSIGNED_LONG_LONG ms;
-
-    if (MHD_get_timeout(d, &ms) != MHD_YES)
-        return -1;
-    return ms < 1000 ? (int)ms : 1000;
-}
-
-void http_run(struct MHD_Daemon *d)
-{
-    if (MHD_run(d) != MHD_YES)
+    if (MHD_run_wait(d, wait_ms) != MHD_YES)
         fatalx(EXIT_IO, "http");
 }

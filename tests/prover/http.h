@@ -16,9 +16,7 @@ struct MHD_Daemon *http_open(struct prover *p, const char *address,
                              uint16_t port);
 void http_close(struct MHD_Daemon *d);
 uint16_t http_port(struct MHD_Daemon *d);
-/* For poll, and how long it may wait at most, in ms; -1: for ever. */
-int http_fd(struct MHD_Daemon *d);
-int http_timeout_ms(struct MHD_Daemon *d);
-void http_run(struct MHD_Daemon *d);
+/* Does what there is to do, after waiting for it at most this long. */
+void http_run(struct MHD_Daemon *d, int wait_ms);
 
 #endif

@@ -15,11 +15,12 @@
 #include "recompute/tokenizer.h"
 
 #include <getopt.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FEED_MS = 2, IDLE_MS = 500, LAST_ROUNDS = 1000 };
 
 static volatile sig_atomic_t ending;
 
@@ -183,28 +184,22 @@ static void catch_signals(void)
         fatal(EXIT_IO, "sigaction");
 }
 
-/* Waits for something to do; not at all while answers run. */
-static void wait_for_work(struct prover *p, struct MHD_Daemon *d)
+/* How long to wait for the network: not at all while answers run, shortly
+ * while the feed is under way. */
+static int patience_ms(const struct prover *p)
 {
-    struct pollfd fd[2] = {{.fd = http_fd(d), .events = POLLIN}, {.fd = -1}};
-    int ms = engine_busy(p->engine) ? 0 : http_timeout_ms(d);
-
-    if (p->feed != NULL) {
-        fd[1].fd = feed_fd(p->feed, &fd[1].events);
-        if (!feed_idle(p->feed) && (ms < 0 || ms > 50))
-            ms = 50; /* it may have to connect again */
-    }
-    (void)poll(fd, 2, ms); /* interrupted: looked at again */
+    if (engine_busy(p->engine))
+        return 0;
+    return p->feed != NULL && !feed_idle(p->feed) ? FEED_MS : IDLE_MS;
 }
 
 static void serve(struct prover *p, struct MHD_Daemon *d)
 {
-    int rounds = 100;
+    int rounds = LAST_ROUNDS; /* for what the feed has not told yet */
 
     while (!ending ||
            (p->feed != NULL && !feed_idle(p->feed) && rounds-- > 0)) {
-        wait_for_work(p, d);
-        http_run(d);
+        http_run(d, patience_ms(p));
         if (!ending)
             engine_step(p->engine);
         if (p->feed != NULL)
