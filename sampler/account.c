@@ -4,6 +4,7 @@
  */
 #include "sampler/account.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/record.h"
@@ -170,12 +171,11 @@ bool account_write_draw(uint64_t epoch, const struct frame *f,
 static void write_route(const struct answers *a, struct record *r)
 {
     char text[ANSWERS_ROUTES * (ANSWERS_ROUTE + 1)] = "";
+    size_t n = 0;
 
-    for (size_t i = 0; i < a->n_routes; i++) {
-        if (i > 0)
-            strcat(text, "+");
-        strcat(text, a->route[i]);
-    }
+    for (size_t i = 0; i < a->n_routes; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s",
+                              i > 0 ? "+" : "", a->route[i]);
     record_text(r, "route", span_str(text));
 }
 

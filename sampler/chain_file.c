@@ -87,7 +87,7 @@ static enum parse file_parse(struct span text, struct chain_file *ret_c)
 {
     static const char head[] = "assay-chain/v1\n";
     struct cursor lines = cursor_of(text);
-    struct chain_file c;
+    struct chain_file c = {.length = 0};
 
     if (!span_eq_str(cursor_take(&lines, sizeof head - 1), head) ||
         record_parse_u64(take(&lines, "length"), &c.length) != PARSE_OK ||
@@ -139,7 +139,7 @@ int chain_new(const char *path, uint64_t length, uint8_t ret_head[CHAIN_VALUE])
 
 int chain_head(const char *path, uint8_t ret_head[CHAIN_VALUE])
 {
-    struct chain_file c;
+    struct chain_file c = {.length = 0};
     int err = file_read(path, &c);
 
     if (err == 0)
@@ -150,7 +150,7 @@ int chain_head(const char *path, uint8_t ret_head[CHAIN_VALUE])
 
 int chain_next(const char *path, uint8_t ret_value[CHAIN_VALUE])
 {
-    struct chain_file c;
+    struct chain_file c = {.length = 0};
     int err = file_read(path, &c);
 
     if (err == 0 && c.revealed == c.length)

@@ -321,7 +321,7 @@ static int run_policy(struct sampler *s, const struct settings *set, int argc,
     char text[POLICY_MAX + 2];
     struct policy_error why;
     struct policy p;
-    size_t n;
+    size_t n = 0;
     int err;
 
     (void)set;

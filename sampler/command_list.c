@@ -29,12 +29,14 @@ static const char *state_text(const struct epoch_status *st)
 static void print_line(const struct epoch_status *st,
                        const struct ledger_certificate *c)
 {
+    char bound[POLICY_PERCENT];
+
     printf("%6" PRIu64 "  %-12s %8" PRIu64 " %8" PRIu64, st->epoch,
            state_text(st), st->close.units, st->drawn);
     if (st->state == EPOCH_CERTIFIED)
-        printf(" %8" PRIu64 " %8" PRIu64 "  %" PRIu64 ".%04" PRIu64 " %%\n",
-               c->match, c->drawn - c->match, c->bound_ppm / 10000,
-               c->bound_ppm % 10000);
+        printf(" %8" PRIu64 " %8" PRIu64 "  %s\n", c->match,
+               c->drawn - c->match,
+               policy_percent((uint32_t)c->bound_ppm, bound));
     else if (st->state == EPOCH_DRAWN)
         printf(" %8s %8s  %" PRIu64 " pending\n", "-", "-", st->pending);
     else if (st->missing[0] != '\0')

@@ -14,15 +14,14 @@
 
 /* An epoch's frame and draw, made again from the ledger. */
 struct work {
-    struct frame frame;
+    struct ledger_survey all;
     struct draw draw;
-    struct epoch_counts counts;
 };
 
 static void work_fini(struct work *w)
 {
     draw_fini(&w->draw);
-    frame_fini(&w->frame);
+    frame_fini(&w->all.frame);
 }
 
 /* -EBADMSG: the index does not give the frame that was committed to. */
@@ -33,11 +32,11 @@ static int work_frame(struct sampler *s, const struct epoch_status *st,
     int err;
 
     memset(w, 0, sizeof *w);
-    err = ledger_frame(&s->ledger, &st->policy, &st->close, st->closed_at.seq,
-                       &w->frame, &w->counts);
+    err = ledger_survey(&s->ledger, &st->policy, &st->close, st->closed_at.seq,
+                        &w->all);
     if (err != 0)
         return err;
-    frame_root(&w->frame, root);
+    frame_root(&w->all.frame, root);
     return memcmp(root, st->close.frame_root, 32) == 0 ? 0 : -EBADMSG;
 }
 
@@ -54,7 +53,8 @@ static int work_draw(struct sampler *s, const struct epoch_status *st,
     for (size_t h = 0; h < st->close.n_strata; h++)
         wanted[h] = st->close.stratum[h].draw;
     if (err == 0)
-        err = draw_frame(&w->frame, seed, wanted, st->close.n_strata, &w->draw);
+        err = draw_frame(&w->all.frame, seed, wanted, st->close.n_strata,
+                         &w->draw);
     return err;
 }
 
@@ -146,12 +146,12 @@ static int add_draw(struct sampler *s, const struct epoch_status *st)
         if (err != -ENOENT)
             continue;
         err = -EMSGSIZE;
-        if (account_write_draw(st->epoch, &w.frame, &w.draw, part, &r))
+        if (account_write_draw(st->epoch, &w.all.frame, &w.draw, part, &r))
             err = writer_put(&s->writer, "draw", &r);
     }
     if (err == 0)
         log_info("epoch drawn epoch=%" PRIu64 " frame=%zu drawn=%zu", st->epoch,
-                 w.frame.n, w.draw.n);
+                 w.all.frame.n, w.draw.n);
     work_fini(&w);
     return err;
 }
@@ -181,13 +181,13 @@ static int add_certificate(struct sampler *s, const struct epoch_status *st)
     if (err == 0)
         err = epoch_from(s, st->epoch, &c.from_ns);
     if (err == 0)
-        err = answers_init(&w.frame, &w.draw, &a);
+        err = answers_init(&w.all.frame, &w.draw, &a);
     if (err == 0)
         err = ledger_leaves(&s->ledger, &c.verdicts_end);
     if (err == 0)
         err = ledger_verdicts(&s->ledger, st->epoch, c.verdicts_end, &a);
     if (err == 0) {
-        c.close.counts = w.counts;
+        c.close.counts = w.all.counts;
         account_certify(&c, &st->policy, &a);
         err = account_write_certificate(&c, &a, &r) ? 0 : -EMSGSIZE;
     }

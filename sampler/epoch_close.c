@@ -35,19 +35,20 @@ static int next_range(struct sampler *s, struct epoch_close *c)
  * before the end; none recorded since may slip in between. */
 static int account(struct sampler *s, struct epoch_close *c)
 {
+    struct ledger_survey all;
     struct policy p;
-    struct frame f;
     int err = ledger_policy(&s->ledger, INT64_MAX, &p);
 
     if (err == -ENOENT)
         return -ENOKEY;
     if (err != 0)
         return err;
-    frame_init(&f);
-    err = ledger_frame(&s->ledger, &p, c, INT64_MAX, &f, &c->counts);
-    if (err == 0)
-        account_frame(c, &p, &f);
-    frame_fini(&f);
+    err = ledger_survey(&s->ledger, &p, c, INT64_MAX, &all);
+    if (err == 0) {
+        c->counts = all.counts;
+        account_frame(c, &p, &all.frame);
+    }
+    frame_fini(&all.frame);
     return err;
 }
 

@@ -45,14 +45,14 @@ static int note_add(struct notes *all, uint64_t size, const void *p, size_t n)
 {
     struct export_note *notes =
         realloc(all->notes, (all->n + 1) * sizeof *notes);
-    uint8_t *copy = malloc(n + 1);
+    uint8_t *copy;
 
-    if (notes != NULL)
-        all->notes = notes;
-    if (notes == NULL || copy == NULL) {
-        free(copy);
+    if (notes == NULL)
         return -ENOMEM;
-    }
+    all->notes = notes;
+    copy = malloc(n + 1);
+    if (copy == NULL)
+        return -ENOMEM;
     memcpy(copy, p, n);
     notes[all->n++] = (struct export_note){size, span_of(copy, n)};
     return 0;

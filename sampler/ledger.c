@@ -265,8 +265,8 @@ int ledger_policy(struct ledger *l, uint64_t before, struct policy *ret_p)
 }
 
 static int frame_exchanges(struct ledger *l, const struct policy *p,
-                           const struct epoch_close *range, struct frame *f,
-                           struct epoch_counts *c)
+                           const struct epoch_close *range,
+                           struct ledger_survey *s)
 {
     struct query q = query(l, "SELECT unit, model, api, tokens_in, tokens_out,"
                               " complete FROM exchange"
@@ -283,7 +283,7 @@ static int frame_exchanges(struct ledger *l, const struct policy *p,
 
         hash_at(&q, 0, x.unit, sizeof x.unit);
         if (q.err == 0)
-            q.err = account_exchange(c, f, p, &x);
+            q.err = account_exchange(&s->counts, &s->frame, p, &x);
     }
     return done(&q);
 }
@@ -325,22 +325,22 @@ static int count_findings(struct ledger *l, uint64_t epoch, uint64_t before,
     return number(&q, &c->findings);
 }
 
-int ledger_frame(struct ledger *l, const struct policy *p,
-                 const struct epoch_close *range, uint64_t closed_at,
-                 struct frame *f, struct epoch_counts *ret_c)
+int ledger_survey(struct ledger *l, const struct policy *p,
+                  const struct epoch_close *range, uint64_t closed_at,
+                  struct ledger_survey *ret_s)
 {
-    struct epoch_counts c = {0};
-    int err = frame_exchanges(l, p, range, f, &c);
+    int err;
 
+    memset(ret_s, 0, sizeof *ret_s);
+    frame_init(&ret_s->frame);
+    err = frame_exchanges(l, p, range, ret_s);
     if (err == 0)
-        err = count_unparsed(l, range, &c);
+        err = count_unparsed(l, range, &ret_s->counts);
     if (err == 0)
-        err = count_loss(l, range, &c);
+        err = count_loss(l, range, &ret_s->counts);
     if (err == 0)
-        err = count_findings(l, range->epoch, closed_at, &c);
-    c.no_feed = range->counts.no_feed;
-    if (err == 0)
-        *ret_c = c;
+        err = count_findings(l, range->epoch, closed_at, &ret_s->counts);
+    ret_s->counts.no_feed = range->counts.no_feed;
     return err;
 }
 

@@ -47,12 +47,18 @@ int ledger_close(struct ledger *l, uint64_t epoch, struct epoch_close *ret_c,
                  struct ledger_place *ret_at);
 /* The last policy recorded before a leaf. -EBADMSG: it does not parse. */
 int ledger_policy(struct ledger *l, uint64_t before, struct policy *ret_p);
-/* Adds the exchanges first <= seq < end to f and counts all of the epoch's
- * records; findings are those of the epoch before closed_at, no_feed is that
- * of range. */
-int ledger_frame(struct ledger *l, const struct policy *p,
-                 const struct epoch_close *range, uint64_t closed_at,
-                 struct frame *f, struct epoch_counts *ret_c);
+/* An epoch's exchanges as a frame, and what its records count. */
+struct ledger_survey {
+    struct frame frame;
+    struct epoch_counts counts;
+};
+
+/* Of the leaves first <= seq < end of range; findings are those of the epoch
+ * before closed_at, no_feed is that of range. The caller ends ret_s->frame with
+ * frame_fini, also after an error. */
+int ledger_survey(struct ledger *l, const struct policy *p,
+                  const struct epoch_close *range, uint64_t closed_at,
+                  struct ledger_survey *ret_s);
 
 struct ledger_chain {
     uint8_t head[32];

@@ -5,6 +5,7 @@
  */
 #include "sampler/policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sampler/bound.h"
@@ -74,6 +75,19 @@ static bool percent(struct span s, uint32_t *ret_ppm)
         v *= 10;
     *ret_ppm = v;
     return true;
+}
+
+char *policy_percent(uint32_t ppm, char text[POLICY_PERCENT])
+{
+    int n = snprintf(text, POLICY_PERCENT, "%u.%04u", ppm / 10000 % 1000,
+                     ppm % 10000);
+
+    while (text[n - 1] == '0')
+        n--;
+    n -= text[n - 1] == '.';
+    text[n] = '%';
+    text[n + 1] = '\0';
+    return text;
 }
 
 static const char *line_confidence(struct parser *q)

@@ -131,6 +131,7 @@ static void state(struct verify *v)
     const struct check *certificate = row(v->r, "certificate");
     const struct epoch_counts *c = &v->close.counts;
     uint64_t match = count(&v->answers, OUTCOME_MATCH), ppm = 0;
+    char confidence[POLICY_PERCENT], bound[POLICY_PERCENT];
 
     if (certificate == NULL || certificate->state != CHECK_OK)
         return;
@@ -140,17 +141,17 @@ static void state(struct verify *v)
         "Epoch %" PRIu64 " of the log %s, in its first %" PRIu64
         " leaves: of %" PRIu64 " recorded exchanges %zu were drawn by a seed"
         " that followed their signed record; %" PRIu64 " reproduced, %" PRIu64
-        " did not or could not be checked. At a confidence of %u.%04u %% at"
-        " most %" PRIu64 ".%04" PRIu64 " %% of the exchanges would not"
-        " reproduce. Outside of this: %" PRIu64
+        " did not or could not be checked. At a confidence of %s at most %s"
+        " of the exchanges would not reproduce. Outside of this: %" PRIu64
         " pieces of traffic not understood, %" PRIu64
         " losses counted, %" PRIu64
         " findings against the batch feed, which are counted here and not"
         " made again.",
         v->b->epoch, v->head.origin, v->head.head.size, v->close.units,
         v->answers.n, match, v->answers.n - match,
-        v->policy.confidence_ppm / 10000, v->policy.confidence_ppm % 10000,
-        ppm / 10000, ppm % 10000, c->unparsed, c->loss, c->findings);
+        policy_percent(v->policy.confidence_ppm, confidence),
+        policy_percent((uint32_t)ppm, bound), c->unparsed, c->loss,
+        c->findings);
 }
 
 void verify_bundle(const struct bundle *b, const struct verify_options *o,

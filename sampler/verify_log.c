@@ -238,7 +238,7 @@ bool verify_checkpoints(struct verify *v)
 
 bool verify_since(struct verify *v)
 {
-    struct checkpoint c;
+    struct checkpoint c = {.head = {0}};
     uint8_t root[MERKLE_HASH];
 
     if (v->o->since.n == 0) {

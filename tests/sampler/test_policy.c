@@ -209,6 +209,21 @@ static void refuses_every_bad_confidence(void **state)
     }
 }
 
+static void a_percentage_is_written_as_it_is_read(void **state)
+{
+    static const struct {
+        uint32_t ppm;
+        const char *text;
+    } rows[] = {{0, "0%"},        {1, "0.0001%"},    {9934, "0.9934%"},
+                {100000, "10%"},  {125000, "12.5%"}, {999999, "99.9999%"},
+                {1000000, "100%"}};
+    char text[POLICY_PERCENT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(policy_percent(rows[i].ppm, text), rows[i].text);
+}
+
 static void refuses_more_than_fits(void **state)
 {
     static char text[POLICY_MAX + 64] = HEAD;
@@ -237,6 +252,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_out_of_form),
         cmocka_unit_test(refuses_every_bad_size),
         cmocka_unit_test(refuses_every_bad_confidence),
+        cmocka_unit_test(a_percentage_is_written_as_it_is_read),
         cmocka_unit_test(refuses_more_than_fits),
     };
 

@@ -28,7 +28,8 @@ enum {
     POLICY_PARTIES = 16,
     POLICY_STRATA = 32,
     POLICY_NAME = 33, /* bytes of a name, with its NUL */
-    POLICY_VALUE = 128
+    POLICY_VALUE = 128,
+    POLICY_PERCENT = 16
 };
 
 enum policy_match {
@@ -69,6 +70,9 @@ struct policy_error {
 
 enum parse policy_parse(struct span text, struct policy *ret_p,
                         struct policy_error *ret_e);
+
+/* Writes ppm (at most PPM) as a policy does: "12.5%". Returns text. */
+char *policy_percent(uint32_t ppm, char text[POLICY_PERCENT]);
 
 /* What a stratum may look at. */
 struct policy_facts {
