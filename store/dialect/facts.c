@@ -48,6 +48,17 @@ uint64_t facts_choices(const struct facts *f)
     return n;
 }
 
+static void set_name(char *out, size_t size, struct span value)
+{
+    struct span text;
+
+    if (!skim_string(value, &text))
+        return;
+    text.n = text.n < size ? text.n : size - 1;
+    memcpy(out, text.p, text.n);
+    out[text.n] = '\0';
+}
+
 bool facts_request(struct facts *f, struct span req)
 {
     struct skim s = skim_of(req);
@@ -55,7 +66,7 @@ bool facts_request(struct facts *f, struct span req)
 
     while (s.object && skim_next(&s, &key, &value)) {
         if (span_eq_str(key, "model"))
-            (void)skim_string(value, &f->model);
+            set_name(f->model, sizeof f->model, value);
         else if (span_eq_str(key, "stream"))
             f->streamed = span_eq_str(value, "true");
         else if (span_eq_str(key, "echo"))
@@ -131,7 +142,7 @@ static void add_choices(struct facts *f, struct span choices)
     }
 }
 
-static void add_object(struct facts *f, struct span object, bool outer);
+static bool add_object(struct facts *f, struct span object, bool outer);
 
 /* Members that are objects or arrays. */
 static void add_container(struct facts *f, struct span key, struct span value,
@@ -143,7 +154,7 @@ static void add_container(struct facts *f, struct span key, struct span value,
         add_timings(f, value);
     } else if (span_eq_str(key, "meta_info")) {
         add_usage(f, value);
-        (void)skim_string(skim_member(value, "id"), &f->id);
+        set_name(f->id, sizeof f->id, skim_member(value, "id"));
     } else if (span_eq_str(key, "choices")) {
         add_choices(f, value);
     } else if (span_eq_str(key, "prompt_token_ids")) {
@@ -152,16 +163,16 @@ static void add_container(struct facts *f, struct span key, struct span value,
         f->failed = true;
     } else if (outer &&
                (span_eq_str(key, "message") || span_eq_str(key, "response"))) {
-        add_object(f, value, false);
+        (void)add_object(f, value, false); /* it was skipped as a whole */
     }
 }
 
 static void add_scalar(struct facts *f, struct span key, struct span value)
 {
     if (span_eq_str(key, "model")) {
-        (void)skim_string(value, &f->model);
+        set_name(f->model, sizeof f->model, value);
     } else if (span_eq_str(key, "id") || span_eq_str(key, "request_id")) {
-        (void)skim_string(value, &f->id);
+        set_name(f->id, sizeof f->id, value);
     } else if (span_eq_str(key, "error") || span_eq_str(key, "detail")) {
         f->failed = f->failed || value.p[0] == '"';
     } else if (span_eq_str(key, "object")) {
@@ -173,8 +184,8 @@ static void add_scalar(struct facts *f, struct span key, struct span value)
     }
 }
 
-/* Nesting is followed one level down and no deeper. */
-static void add_object(struct facts *f, struct span object, bool outer)
+/* Nesting is followed one level down and no deeper. false: not JSON. */
+static bool add_object(struct facts *f, struct span object, bool outer)
 {
     struct skim s = skim_of(object);
     struct span key, value;
@@ -189,6 +200,7 @@ static void add_object(struct facts *f, struct span object, bool outer)
             add_scalar(f, key, value);
     }
     f->one_answer = f->one_answer || (indexed && meta);
+    return !s.bad;
 }
 
 static bool add_list(struct facts *f, struct span list)
@@ -199,18 +211,18 @@ static bool add_list(struct facts *f, struct span list)
 
     sum.one_answer = false;
     while (skim_next(&s, &key, &value)) {
-        struct facts one = {0};
+        struct facts one = {.model = ""};
 
-        add_object(&one, value, true);
+        (void)add_object(&one, value, true); /* no object has no facts */
         sum.in += one.in;
         sum.out += one.out;
         sum.failed = sum.failed || one.failed;
         sum.has_in = one.has_in;
         sum.has_out = one.has_out;
-        if (sum.id.n == 0)
-            sum.id = one.id;
-        if (one.model.n != 0)
-            sum.model = one.model;
+        if (sum.id[0] == '\0')
+            memcpy(sum.id, one.id, sizeof sum.id);
+        if (one.model[0] != '\0')
+            memcpy(sum.model, one.model, sizeof sum.model);
     }
     *f = sum;
     return !s.bad;
@@ -224,8 +236,7 @@ bool facts_add(struct facts *f, struct span message)
         return !s.bad;
     if (!s.object)
         return add_list(f, message);
-    add_object(f, message, true);
-    return true;
+    return add_object(f, message, true);
 }
 
 bool facts_are_partial(const struct facts *f)
@@ -286,15 +297,27 @@ static uint64_t sum_of(struct span body, const char *quoted, bool elements)
     return sum;
 }
 
-uint64_t facts_listed_tokens(struct span body, bool echo)
+uint64_t facts_listed_tokens(struct span body, enum listing form)
 {
-    uint64_t n = sum_of(body, "\"token_ids\"", true);
+    switch (form) {
+    case LIST_IDS:
+        return sum_of(body, "\"token_ids\"", true);
+    case LIST_LOGPROBS:
+        return sum_of(body, "\"token_logprobs\"", true);
+    case LIST_TOPS:
+        return sum_of(body, "\"top_logprobs\"", false);
+    case LIST_NONE:
+        break;
+    }
+    return 0;
+}
 
-    if (echo)
-        return n;
-    if (n == 0)
-        n = sum_of(body, "\"token_logprobs\"", true);
-    if (n == 0)
-        n = sum_of(body, "\"top_logprobs\"", false);
-    return n;
+enum listing facts_listing(struct span body, bool echo)
+{
+    enum listing last = echo ? LIST_IDS : LIST_TOPS;
+
+    for (enum listing form = LIST_IDS; form <= last; form++)
+        if (facts_listed_tokens(body, form) != 0)
+            return form;
+    return LIST_NONE;
 }

@@ -1,6 +1,6 @@
 /*
  * facts.h - what a summary needs from the top level of a message, found by
- * skimming (skim.h). Spans are borrowed from the message.
+ * skimming (skim.h).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_DIALECT_FACTS_H
@@ -8,12 +8,15 @@
 
 #include "store/span.h"
 
+/* How an answer lists its tokens. */
+enum listing { LIST_NONE, LIST_IDS, LIST_LOGPROBS, LIST_TOPS };
+
 struct facts {
-    struct span model, id;
-    bool streamed;       /* asked for */
-    uint64_t n, prompts; /* answers a prompt, prompts; 0: one */
-    bool echo;           /* asked to list the prompt's tokens first */
-    bool failed;         /* an error answer */
+    char model[128], id[257]; /* cut to fit; escapes as they are written */
+    bool streamed;            /* asked for */
+    uint64_t n, prompts;      /* answers a prompt, prompts; 0: one */
+    bool echo;                /* asked to list the prompt's tokens first */
+    bool failed;              /* an error answer */
     bool has_in, has_out;
     bool one_answer; /* the counts are of one answer: llama.cpp's timings, an
                         indexed event of SGLang */
@@ -34,10 +37,11 @@ bool facts_are_partial(const struct facts *f);
 /* An event of a stream whose text, tokens or logprobs are not empty. */
 bool facts_event_has_token(struct span event);
 /*
- * Tokens that a body lists: ids in "token_ids", else logprobs; with echo only
- * ids, since the logprobs are then the prompt's as well. Keys are found as
- * text: within a JSON string their quotes would be escaped.
+ * Tokens that a body lists: ids in "token_ids", else logprobs in one of two
+ * forms; with echo only ids, since the logprobs are then the prompt's as well.
+ * Keys are found as text: within a JSON string their quotes would be escaped.
  */
-uint64_t facts_listed_tokens(struct span body, bool echo);
+enum listing facts_listing(struct span body, bool echo);
+uint64_t facts_listed_tokens(struct span body, enum listing form);
 
 #endif

@@ -141,13 +141,13 @@ struct span skim_member(struct span object, const char *key)
 
 uint64_t skim_count(struct span array)
 {
-    const uint8_t *p = array.p, *end = p + array.n;
+    struct cursor c = cursor_of(array); /* an empty one has no address */
     uint64_t n = 0;
     bool element = false;
 
-    if (array.n < 2 || *p != '[')
+    if (cursor_u8(&c) != '[')
         return 0;
-    for (p++; p < end && *p != ']'; p++) {
+    for (const uint8_t *p = c.p; p < c.end && *p != ']'; p++) {
         if (*p == '"' || *p == '[' || *p == '{')
             return 0;
         n += *p == ',';

@@ -24,16 +24,6 @@ struct stream {
     uint64_t n;
 };
 
-/* Cut to fit; an escape in the text stays as it is written. */
-static void copy_text(char *out, size_t size, struct span text)
-{
-    size_t n = text.n < size ? text.n : size - 1;
-
-    if (n != 0)
-        memcpy(out, text.p, n);
-    out[n] = '\0';
-}
-
 static enum parse walk(struct span body, struct stream *ret_st)
 {
     struct sse s = {.body = body};
@@ -53,46 +43,45 @@ static enum parse walk(struct span body, struct stream *ret_st)
     return r == PARSE_BAD ? PARSE_BAD : PARSE_OK;
 }
 
-/* Looks into the event at offset: its facts, and whether it can carry a
- * token. */
-static bool look(struct span body, size_t offset, struct facts *f)
+/* What the events that were looked into have to say beside their facts. */
+struct ends {
+    uint64_t empty; /* those that can carry no token */
+    enum listing listing;
+};
+
+static void look(struct span body, size_t offset, struct facts *f,
+                 struct ends *e)
 {
     struct sse s = {.body = body, .offset = offset};
     struct span data, name;
-    bool token = false;
 
     if (sse_next(&s, &data, &name) == PARSE_OK) {
         facts_add(f, data);
-        token = facts_event_has_token(data);
+        e->empty += !facts_event_has_token(data);
+        if (e->listing == LIST_NONE)
+            e->listing = facts_listing(data, f->echo);
     }
     sse_end(&s);
-    return token;
 }
 
-/* The events that may carry a token: all but those at the ends that do not. */
-static void read_stream(struct span body, const struct stream *st,
-                        struct facts *f, uint64_t *ret_estimate)
+static void look_at_ends(struct span body, const struct stream *st,
+                         struct facts *f, struct ends *e)
 {
-    uint64_t from = st->n > TAIL ? st->n - TAIL : 0, empty = 0;
+    uint64_t from = st->n > TAIL ? st->n - TAIL : 0;
 
-    if (st->n == 0)
-        return;
-    if (from > 0 && !look(body, st->first, f))
-        empty++;
+    if (from > 0)
+        look(body, st->first, f, e);
     for (uint64_t i = from; i < st->n; i++)
-        if (!look(body, st->last[i % TAIL], f))
-            empty++;
-    *ret_estimate = st->n - empty;
+        look(body, st->last[i % TAIL], f, e);
 }
 
 /* The server's numbers if they cover the whole answer, else what is listed in
- * it, else the events. */
-static void count(struct span resp, const struct facts *f, uint64_t estimate,
+ * it, else the events but those at the ends that can carry no token. */
+static void count(struct span resp, const struct facts *f, const struct ends *e,
                   struct api_summary *s)
 {
     uint64_t listed;
 
-    s->tokens_from = "-";
     if (f->has_in && f->has_out && !facts_are_partial(f)) {
         s->tokens_in = f->in;
         s->tokens_out = f->out;
@@ -100,12 +89,12 @@ static void count(struct span resp, const struct facts *f, uint64_t estimate,
         return;
     }
     s->tokens_in = s->choices > 1 ? 0 : f->prompt_ids;
-    listed = facts_listed_tokens(resp, f->echo);
+    listed = facts_listed_tokens(resp, e->listing);
     if (listed != 0) {
         s->tokens_out = listed + f->unlisted;
         s->tokens_from = "tokens";
-    } else if (estimate != 0) {
-        s->tokens_out = estimate;
+    } else if (s->events > e->empty) {
+        s->tokens_out = s->events - e->empty;
         s->tokens_from = "events";
     }
 }
@@ -113,11 +102,14 @@ static void count(struct span resp, const struct facts *f, uint64_t estimate,
 enum parse dialect_summary(const char *api, struct span req, struct span resp,
                            bool streamed, struct api_summary *ret_s)
 {
-    struct facts f = {0};
+    struct facts f = {.model = ""};
     struct stream st = {0};
-    uint64_t estimate = 0;
+    struct ends ends = {0, LIST_NONE};
     enum parse r = PARSE_OK;
 
+    _Static_assert(sizeof f.model == sizeof ret_s->model &&
+                       sizeof f.id == sizeof ret_s->id,
+                   "the names fit");
     (void)api; /* the facts have the same names everywhere */
     memset(ret_s, 0, sizeof *ret_s);
     ret_s->tokens_from = "-";
@@ -128,15 +120,18 @@ enum parse dialect_summary(const char *api, struct span req, struct span resp,
     if (resp.n != 0 && streamed) {
         if (walk(resp, &st) != PARSE_OK)
             return PARSE_BAD;
-        read_stream(resp, &st, &f, &estimate);
-    } else if (resp.n != 0 && !facts_add(&f, resp)) {
-        r = PARSE_BAD;
+        look_at_ends(resp, &st, &f, &ends);
+    } else if (resp.n != 0) {
+        if (!facts_add(&f, resp))
+            r = PARSE_BAD;
+        if (!f.has_out || facts_are_partial(&f))
+            ends.listing = facts_listing(resp, f.echo);
     }
     ret_s->events = st.n;
     ret_s->failed = f.failed;
-    copy_text(ret_s->model, sizeof ret_s->model, f.model);
-    copy_text(ret_s->id, sizeof ret_s->id, f.id);
+    memcpy(ret_s->model, f.model, sizeof ret_s->model);
+    memcpy(ret_s->id, f.id, sizeof ret_s->id);
     if (resp.n != 0 && !f.failed)
-        count(resp, &f, estimate, ret_s);
+        count(resp, &f, &ends, ret_s);
     return r;
 }
