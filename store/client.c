@@ -202,12 +202,14 @@ static int next_frame(struct store_client *c, int64_t until_ms,
                       struct frame *ret_f)
 {
     for (;;) {
-        struct span got = span_of(c->in + c->in_at, c->in_n - c->in_at);
+        struct span got = span_of(NULL, 0);
         short events;
         size_t used;
         int rc;
 
-        switch (c->in == NULL ? PARSE_MORE : frame_parse(got, ret_f, &used)) {
+        if (c->in_n != c->in_at)
+            got = span_of(c->in + c->in_at, c->in_n - c->in_at);
+        switch (frame_parse(got, ret_f, &used)) {
         case PARSE_OK:
             c->in_at += used;
             return 0;

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/exchange.h"
 
-static void die(const char *what)
+__attribute__((noreturn)) static void die(const char *what)
 {
     perror(what);
     abort();
@@ -75,6 +76,9 @@ static pid_t spawn(const struct daemon_run *d, const char *word)
         die("fork");
     if (pid != 0)
         return pid;
+    /* A test that fails leaves no daemon behind. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        die("prctl");
     redirect(d);
     if (d->max_file_bytes != 0) {
         const struct rlimit limit = {(rlim_t)d->max_file_bytes,
@@ -86,7 +90,6 @@ static pid_t spawn(const struct daemon_run *d, const char *word)
     }
     execl(d->program, "assay-store", "-c", d->conf, word, (char *)NULL);
     die(d->program);
-    return -1;
 }
 
 void daemon_start(struct daemon_run *d)
@@ -119,7 +122,7 @@ int daemon_run_word(struct daemon_run *d, const char *word)
 long long daemon_cpu_ns(const struct daemon_run *d)
 {
     char path[64];
-    unsigned long user, system_;
+    unsigned long user = 0, system_ = 0;
     FILE *f;
 
     snprintf(path, sizeof(path), "/proc/%ld/stat", (long)d->pid);

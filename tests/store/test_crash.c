@@ -51,7 +51,7 @@ struct run {
     uint8_t bytes[PAYLOAD_MAX];
 };
 
-static void die(const char *what)
+__attribute__((noreturn)) static void die(const char *what)
 {
     fprintf(stderr, "test_crash: %s\n", what);
     abort();

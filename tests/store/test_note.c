@@ -298,21 +298,22 @@ static void verifies_ecdsa_and_refuses_a_bent_text(void **state)
     assert_int_equal(open_with(note, vkey), NOTE_FORGED);
 }
 
+#define ROOT "3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw="
+
 static void refuses_bent_checkpoints(void **state)
 {
     static const char *const bad[] = {
         "",
-        "\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\n",
-        "a\n07\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\n",
-        "a\n-7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\n",
-        "a\n7 \n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\n",
-        "a\n99999999999999999999\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw="
-        "\n",
+        "\n7\n" ROOT "\n",
+        "a\n07\n" ROOT "\n",
+        "a\n-7\n" ROOT "\n",
+        "a\n7 \n" ROOT "\n",
+        "a\n99999999999999999999\n" ROOT "\n",
         "a\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIx=\n",
         "a\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSn\n",
-        "a\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=",
-        "a\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\n\n",
-        "a\n7\n3bib5AOAnjJXUNPSY814kpwpQreUKjS3fhIslZSnTIw=\nextension",
+        "a\n7\n" ROOT,
+        "a\n7\n" ROOT "\n\n",
+        "a\n7\n" ROOT "\nextension",
     };
     struct checkpoint c;
 

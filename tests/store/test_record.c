@@ -18,9 +18,12 @@
 #include "store/merkle.h"
 #include "store/record.h"
 
-#define HEAD   "assay-rec/v1\ntype reveal\nseq 3\ntime_ns 1764417600123456789\n"
-#define REVEAL HEAD "epoch 1\nparty a%20b\nvalue 00ff\n"
-#define COMMIT "cNYwf8N5KJxa3D7jVJOglajuu6Ol39XwiWoq8TZHm/A="
+#define HEAD        "assay-rec/v1\ntype reveal\nseq 3\ntime_ns 1764417600123456789\n"
+#define REVEAL      HEAD "epoch 1\nparty a%20b\nvalue 00ff\n"
+#define COMMIT      "cNYwf8N5KJxa3D7jVJOglajuu6Ol39XwiWoq8TZHm/A="
+#define BENT_COMMIT "cNYwf8N5KJxa3D7jVJOglajuu6Ol39XwiWoq8TZH-/A="
+#define LINE        "assay-rec/v1\n"
+#define DRAW        LINE "type draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
 #define UNPARSED                                                        \
     "assay-rec/v1\ntype unparsed\nseq 0\ntime_ns 1\ntap t\ncause tls\n" \
     "client -\nserver -\nstream 0\ncount 1\nbytes 2\nfrom_ns 3\nto_ns 4\n"
@@ -187,9 +190,8 @@ static void good_leaves_pass(void **state)
         REVEAL,
         UNPARSED,
         UNPARSED "sample_commit " COMMIT "\nsample_len 5\n",
-        "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n",
-        "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
-        "drawn 1,2,ab\ndrawn 2,2,-\n",
+        DRAW,
+        DRAW "drawn 1,2,ab\ndrawn 2,2,-\n",
     };
     const char *why;
 
@@ -221,23 +223,17 @@ static void broken_leaves_are_refused_with_a_reason(void **state)
         HEAD "epoch 1 \nparty a\nvalue 00\n",
         HEAD "epoch 1\r\nparty a\nvalue 00\n",
         HEAD "assay-rec/v1\nepoch 1\nparty a\nvalue 00\n",
-        "assay-rec/v1\nassay-rec/v1\ntype reveal\nseq 3\ntime_ns 1\n"
-        "epoch 1\nparty a\nvalue 00\n",
-        "assay-rec/v1\ntype reveal\ntime_ns 1\nseq 3\nepoch 1\nparty a\n"
-        "value 00\n",
+        LINE LINE "type reveal\nseq 3\ntime_ns 1\nepoch 1\nparty a\nvalue 00\n",
+        LINE "type reveal\ntime_ns 1\nseq 3\nepoch 1\nparty a\nvalue 00\n",
         UNPARSED "sample_len 5\n",
         UNPARSED "sample_commit " COMMIT "\n",
         UNPARSED "sample_commit AAAA\nsample_len 5\n",
-        UNPARSED "sample_commit cNYwf8N5KJxa3D7jVJOglajuu6Ol39XwiWoq8TZH-/A="
-                 "\nsample_len 5\n",
+        UNPARSED "sample_commit " BENT_COMMIT "\nsample_len 5\n",
         UNPARSED "sample_commit " COMMIT "\nsample_len x\n",
         UNPARSED "other_commit " COMMIT "\nother_len 5\n",
-        "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
-        "drawn 1,2\n",
-        "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
-        "drawn 1,2,ab,3\n",
-        "assay-rec/v1\ntype draw\nseq 0\ntime_ns 0\nepoch 1\npart 0\nparts 1\n"
-        "drawn 1,x,ab\n",
+        DRAW "drawn 1,2\n",
+        DRAW "drawn 1,2,ab,3\n",
+        DRAW "drawn 1,x,ab\n",
     };
 
     (void)state;
