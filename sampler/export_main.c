@@ -19,8 +19,15 @@
 #include "store/leaflog.h"
 #include "store/record.h"
 
+struct own_note {
+    uint64_t size;
+    uint8_t *bytes; /* owned */
+    size_t n;
+};
+
 struct notes {
-    struct export_note *notes; /* each with memory of its own */
+    struct own_note *own;
+    struct export_note *notes; /* borrowed from own, once all are there */
     size_t n;
 };
 
@@ -37,24 +44,33 @@ static int read_leaf(void *context, uint64_t seq, struct span *ret_leaf)
 static void notes_fini(struct notes *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        free((void *)(uintptr_t)all->notes[i].note.p);
+        free(all->own[i].bytes);
+    free(all->own);
     free(all->notes);
 }
 
 static int note_add(struct notes *all, uint64_t size, const void *p, size_t n)
 {
-    struct export_note *notes =
-        realloc(all->notes, (all->n + 1) * sizeof *notes);
-    uint8_t *copy;
+    struct own_note *own = realloc(all->own, (all->n + 1) * sizeof *own);
 
-    if (notes == NULL)
+    if (own == NULL)
         return -ENOMEM;
-    all->notes = notes;
-    copy = malloc(n + 1);
-    if (copy == NULL)
+    all->own = own;
+    own[all->n] = (struct own_note){size, malloc(n + 1), n};
+    if (own[all->n].bytes == NULL)
         return -ENOMEM;
-    memcpy(copy, p, n);
-    notes[all->n++] = (struct export_note){size, span_of(copy, n)};
+    memcpy(own[all->n++].bytes, p, n);
+    return 0;
+}
+
+static int notes_ready(struct notes *all)
+{
+    all->notes = calloc(all->n + 1, sizeof *all->notes);
+    if (all->notes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < all->n; i++)
+        all->notes[i] = (struct export_note){
+            all->own[i].size, span_of(all->own[i].bytes, all->own[i].n)};
     return 0;
 }
 
@@ -74,13 +90,15 @@ static int notes_load(const char *state_dir, struct notes *all)
                        (size_t)sqlite3_column_bytes(s, 1));
     rc = sqlite3_finalize(s);
     (void)sqlite3_close(db); /* only read */
-    return err == 0 && rc != SQLITE_OK ? -EIO : err;
+    if (err == 0 && rc != SQLITE_OK)
+        err = -EIO;
+    return err == 0 ? notes_ready(all) : err;
 }
 
 static int export_to(const char *state_dir, uint64_t epoch, const char *dir)
 {
     struct export_source source = {.read = read_leaf};
-    struct notes notes = {NULL, 0};
+    struct notes notes = {NULL, NULL, 0};
     struct bundle b = {.n = 0};
     struct leaflog *log;
     int err = leaflog_open(state_dir, &log);
