@@ -51,7 +51,7 @@ offences=$(git grep -nE '\b(TODO|FIXME|XXX)\b|#if 0' -- '*.c' '*.h' '*.py' \
 for f in $(git ls-files '*.h'); do
     gcc -std=c11 -D_GNU_SOURCE -fsyntax-only -Iconfig/include \
         -Istore/include -Itap/include -Isampler/include -Irecompute/include \
-        -Iweb/include -I"$(dirname "$f")" -Irecompute -Itap \
+        -Iweb/include -I"$(dirname "$f")" -Irecompute -Itap -Isampler \
         -Wno-pragma-once-outside-header -x c "$f" ||
         offence "$f: does not compile alone"
 done
