@@ -292,7 +292,7 @@ class Live(unittest.TestCase):
         plain = [self.curl('{"model": "m", "prompt": "%s"}' % ("x" * n))
                  for n in (1, 5000, 200000)]
         cut = self.leave('{"model": "m", "stream": true, "prompt": "cut"}')
-        time.sleep(0.5)
+        time.sleep(1.5)  # more than an interval
         self.assertEqual(self.bed.stop_tap(), 0)
         self.assertTrue(until(lambda: self.bed.rows(
             "SELECT count(*) FROM exchange") == [(9,)]))
