@@ -191,14 +191,23 @@ int ledger_follow(struct ledger *l, uint64_t max, bool *ret_more)
     return rc != 0 ? rc : indexer_tidy(l->index);
 }
 
+static int add_note(void *index, const struct merkle_head *head,
+                    const char *note)
+{
+    return indexer_add_checkpoint(index, head, note);
+}
+
+int ledger_add_notes(struct ledger *l, struct indexer *x)
+{
+    return signing_each(l->signing, indexer_last_checkpoint(x), add_note, x);
+}
+
 int ledger_checkpoint(struct ledger *l, char ret_note[LEDGER_NOTE])
 {
     struct merkle_head head = logfile_head(l->log);
     int rc = signing_sign(l->signing, l->reader, &head, ret_note);
 
-    if (rc == 0)
-        rc = indexer_add_checkpoint(l->index, &head, ret_note);
-    return rc;
+    return rc != 0 ? rc : ledger_add_notes(l, l->index);
 }
 
 uint64_t ledger_unsigned(const struct ledger *l)

@@ -109,18 +109,6 @@ static int catch_up(struct ledger *l, struct indexer *x, struct ledger_start *s)
     return rc;
 }
 
-static int add_note(void *index, const struct merkle_head *head,
-                    const char *note)
-{
-    return indexer_add_checkpoint(index, head, note);
-}
-
-/* Checkpoints that the index does not have. */
-static int add_notes(struct ledger *l, struct indexer *x)
-{
-    return signing_each(l->signing, indexer_last_checkpoint(x), add_note, x);
-}
-
 /* Makes the file's bytes durable. */
 static int sync_file(const char *path)
 {
@@ -172,7 +160,7 @@ static int make_index(struct ledger *l, struct ledger_start *s)
     if (rc == 0)
         rc = catch_up(l, x, s);
     if (rc == 0)
-        rc = add_notes(l, x);
+        rc = ledger_add_notes(l, x);
     if (rc == 0)
         s->lost = indexer_lost(x);
     indexer_close(x);
@@ -324,7 +312,7 @@ static int open_all(struct ledger *l, const struct ledger_config *config,
         return fail(s, rc, "checkpoints");
     rc = open_index(l, s);
     if (rc == 0)
-        rc = add_notes(l, l->index);
+        rc = ledger_add_notes(l, l->index);
     if (rc != 0)
         return fail(s, rc, "index");
     s->lost = indexer_lost(l->index);

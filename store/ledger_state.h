@@ -26,5 +26,8 @@ struct ledger {
     int failed; /* of this batch, -errno */
     char leaf[RECORD_MAX + 1];
 };
+/* Adds the checkpoints that the index lacks, in order of size: it lacks none
+ * below its largest. */
+int ledger_add_notes(struct ledger *l, struct indexer *x);
 
 #endif

@@ -220,6 +220,15 @@ static int check_signed(const struct signing *s, const struct merkle_head *head)
     return 0;
 }
 
+/* An intent that was read at start, or stayed from a write that failed. */
+static bool is_known(const struct signing *s, const struct merkle_head *head)
+{
+    for (size_t i = s->n; i-- > 0;)
+        if (memcmp(&s->head[i], head, sizeof(*head)) == 0)
+            return true;
+    return false;
+}
+
 static int sign_new(struct signing *s, const struct merkle_head *head,
                     char ret_note[SIGNING_NOTE])
 {
@@ -233,7 +242,7 @@ static int sign_new(struct signing *s, const struct merkle_head *head,
     rc = checkpoint_print(&c, text, sizeof(text));
     if (rc == 0)
         rc = file_replace(intent.text, span_str(text), 0640);
-    if (rc == 0)
+    if (rc == 0 && !is_known(s, head))
         rc = add_head(s, head);
     if (rc == 0)
         rc = note_sign(s->signer, span_str(text), ret_note, SIGNING_NOTE);
