@@ -20,7 +20,7 @@ void direction_begin(struct direction *d, uint64_t pos, enum start start)
 
 bool direction_move_base(struct direction *d, uint64_t pos)
 {
-    if (d->next != d->base || d->gap_to != 0 || d->base < pos ||
+    if (d->next != d->base || d->gap_to != 0 || d->ended || d->base < pos ||
         d->base - pos > STREAM_REORDER)
         return false;
     d->base = d->next = pos;
@@ -403,6 +403,8 @@ void direction_ack(struct direction *d, uint32_t ack)
         return;
     }
     pos = direction_position(d, ack);
+    if (d->fin != 0 && pos > d->fin + 1)
+        return; /* bytes behind a FIN count only once they are seen */
     if (pos > (d->top > d->acked ? d->top : d->acked) + STREAM_FAR)
         return;
     if (d->start == START_GUESS && pos >= d->base)
@@ -419,10 +421,11 @@ void direction_fin(struct direction *d, uint64_t pos)
 {
     if (d->start == START_NONE)
         direction_begin(d, pos, START_GUESS);
-    if (d->fin != 0 || pos < d->contig || pos > d->top + STREAM_FAR)
+    /* There can be no end before bytes that were seen or acknowledged. */
+    if (d->fin != 0 || pos < d->top || pos < d->contig || pos + 1 < d->acked ||
+        pos > d->top + STREAM_FAR)
         return;
-    d->fin = pos;
-    d->top = pos > d->top ? pos : d->top;
+    d->fin = d->top = pos;
     if (d->acked == pos + 1) {
         d->fin_acked = true;
         d->acked = pos;

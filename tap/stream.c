@@ -84,7 +84,8 @@ static void syn(struct flow *f, struct direction *d, const struct segment *s)
 /* Nothing but a SYN, or acknowledgements of the peer. */
 static bool is_blank(const struct direction *d)
 {
-    return d->next == d->base && d->window.held == 0 && d->gap_to == 0;
+    return d->next == d->base && d->window.held == 0 && d->gap_to == 0 &&
+           d->fin == 0;
 }
 
 /* A new connection in the place of one that is over. */
