@@ -5,17 +5,26 @@
  */
 #include "kernels_x86.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <string.h>
 #include <xmmintrin.h>
 
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_STICKY = 0x3f };
 
+/* clang 14's __builtin_cpu_supports does not know F16C. */
+static int has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
 /* __builtin_cpu_supports asks CPUID and XGETBV. */
 static int has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+           has_f16c();
 }
 
 static int has_avx512(void)
