@@ -3,7 +3,7 @@
 reconcile with no finding, and with exactly one of the right kind for each row
 of the plan that is taken out, added or altered.
 
-usage: test_reconcile_captures.py DIALECT_DUMP RECONCILE_RUN CAPTURES
+usage: test_reconcile_captures.py DUMP_EXCHANGES RECONCILE_RUN CAPTURES
 """
 
 import collections
@@ -18,7 +18,6 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tap"))
-import pcap_times  # noqa: E402
 import steps_to_feed  # noqa: E402
 
 Row = collections.namedtuple("Row", "seq pos id choice start n first last")
@@ -33,26 +32,20 @@ def digest(ids):
 
 
 def exchanges(dump, folder):
-    """(unit name, values of the exchange record) of each inference call, with
-    the times of the capture."""
-    paths = sorted(p[:-4] for p in glob.glob(os.path.join(folder, "*.req")))
-    out = subprocess.run([dump] + paths, check=True, stdout=subprocess.PIPE)
-    times = pcap_times.exchange_times(os.path.join(folder, "capture.pcap"))
-    for line in out.stdout.decode().splitlines():
-        d = json.loads(line)
-        if d["api"] is None:
+    """Values of the exchange record of each inference call, as the tap makes
+    them of the capture."""
+    out = subprocess.run([dump, os.path.join(folder, "capture.pcap")],
+                         check=True, stdout=subprocess.PIPE)
+    for line in out.stdout.decode("latin-1").splitlines():
+        x = json.loads(line)
+        if x["kind"] != "exchange" or not x["api"]:
             continue
-        name = os.path.basename(d["path"])
-        with open(d["path"] + ".req", "rb") as f:
-            first, last = times.pop_body(f.read().split(b" ", 2)[2].rstrip())
-        s = d["summary"]
-        whole = (not d["summary"]["streamed"] or d["answer"]["ended"])
-        yield name, {
-            "req_first_ns": first, "resp_last_ns": last,
-            "status": 400 if s["failed"] else 200, "api": d["api"],
-            "api_id": s["id"], "choices": s["choices"], "tokens_in": s["in"], "tokens_out": s["out"],
-            "tokens_from": s["from"], "streamed": int(s["streamed"]),
-            "complete": int(whole), "cause": "" if whole else "client_cut"}
+        record = {k: x[k] for k in (
+            "status", "api", "api_id", "choices", "tokens_in", "tokens_out",
+            "tokens_from", "streamed", "complete", "cause")}
+        record["req_first_ns"] = x["req"]["first_ns"]
+        record["resp_last_ns"] = x["resp"]["last_ns"]
+        yield record
 
 
 def base(dump, folder):
@@ -60,14 +53,13 @@ def base(dump, folder):
     step when it ran, an exchange when its answer had ended."""
     events = [(int(m["time_ns"]), 0, m)
               for m in steps_to_feed.messages(folder)]
-    events += [(x["resp_last_ns"], 1, (name, x))
-               for name, x in exchanges(dump, folder)]
+    events += [(x["resp_last_ns"], 1, x) for x in exchanges(dump, folder)]
     events.sort(key=lambda e: e[:2])
     sql, rows, seen = [], [], {}
     cut, named, idle = {}, set(), set()
     for seq, (_, kind, what) in enumerate(events, 1):
         if kind == 1:
-            name, x = what
+            x = what
             named.add(x["api_id"])
             if not x["complete"]:
                 cut[x["api_id"]] = x["tokens_in"]
@@ -75,8 +67,7 @@ def base(dump, folder):
             values = ",".join(quote(v) if isinstance(v, str) else str(v)
                               for v in x.values())
             sql.append("INSERT INTO exchange(seq,unit,%s) VALUES(%d,"
-                       "x'%s',%s)" % (columns, seq, digest(name.encode()),
-                                      values))
+                       "x'%s',%s)" % (columns, seq, digest([seq]), values))
             continue
         sql.append("INSERT INTO batch_step(seq,unit,engine,feed_seq,step,"
                    "step_ns) VALUES(%d,x'%s','e0',%d,%d,%s)" % (
@@ -161,8 +152,8 @@ def exchange_cases(sql, rows):
         if m is None:
             continue
         seq, names = m.group(2), m.group(1).split(",", 2)[2]
-        if ",400," in line:  # a refused request: the engine never had it
-            continue
+        if re.search(r"',4\d\d,'", line):
+            continue  # a refused request: the engine never had it
         yield ("replayed " + seq, "INSERT INTO exchange(seq,unit,%s) SELECT "
                "seq+1000000,unit,%s FROM exchange WHERE seq=%s"
                % (names, names, seq), line, "no_metadata", 1)

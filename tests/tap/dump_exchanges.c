@@ -87,17 +87,20 @@ static void exchange(void *ctx, struct slot *s)
         text("model", x->model);
         text("api_id", x->api_id);
         text("cause", x->cause);
+        text("tokens_from", x->tokens_from);
         side("req", &x->req, sh.req_body);
         side("resp", &x->resp, sh.resp_body);
         printf("\"has_req\":%d,\"has_resp\":%d,\"interim\":%d,", s->req.begun,
                s->resp.line_ok, s->resp.interim);
         printf("\"stream\":%llu,\"index\":%llu,\"status\":%llu,"
                "\"complete\":%d,\"streamed\":%d,\"events\":%llu,"
-               "\"tokens_in\":%llu,\"tokens_out\":%llu,\"gap_bytes\":%llu,"
+               "\"choices\":%llu,\"tokens_in\":%llu,\"tokens_out\":%llu,\"gap_"
+               "bytes\":%llu,"
                "\"feed\":%d,\"understood\":%d}\n",
                (unsigned long long)x->stream, (unsigned long long)x->index,
                (unsigned long long)x->status, x->complete, x->streamed,
-               (unsigned long long)x->events, (unsigned long long)x->tokens_in,
+               (unsigned long long)x->events, (unsigned long long)x->choices,
+               (unsigned long long)x->tokens_in,
                (unsigned long long)x->tokens_out,
                (unsigned long long)x->gap_bytes, sh.feed,
                sh.not_understood == NULL);
