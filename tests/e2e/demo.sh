@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# demo.sh - the whole path on this machine: store, tap, engine with one planted
+# cheat, workers, page. Sends requests, seals the epoch, draws, runs the drawn
+# requests again, says what it found in ten lines, and keeps serving.
+#
+#   demo.sh [--once] [--requests N] [--cheat KIND] [--play]
+#
+# --once    ends when all is said; exit code 0 if exactly the cheat was found
+# --cheat   other-weights, altered-token, temperature, hidden-member,
+#           unreported, cached-answer, or none
+# --play    no root, no live tap: the tap reads a recorded capture
+# Environment: BUILD, the build directory (build).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+build=${BUILD:-$root/build}
+once=no
+requests=120
+cheat=altered-token
+play=no
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --once) once=yes ;;
+    --requests) requests=$2; shift ;;
+    --cheat) cheat=$2; shift ;;
+    --play) play=yes ;;
+    *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    esac
+    shift
+done
+if [ $play = no ] && [ "$(id -u)" -ne 0 ]; then
+    echo "demo: capturing needs root; --play does not" >&2
+    exit 5
+fi
+
+top=$(mktemp -d "${TMPDIR:-/tmp}/assay-demo-XXXXXX")
+conf=$top/assay.conf
+model=$root/tests/prover/stories260k
+pids=()
+
+finish() {
+    local pid
+    for pid in "${pids[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+    rm -rf "$top"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+fail() {
+    echo "demo: $*" >&2
+    tail -n 5 "$top"/*.log >&2 2>/dev/null || true
+    exit 4
+}
+
+# start NAME COMMAND...: a daemon, its talk in NAME.log.
+start() {
+    local name=$1
+    shift
+    "$@" >"$top/$name.out" 2>"$top/$name.log" &
+    pids+=($!)
+}
+
+# await WHAT SECONDS COMMAND...: until the command succeeds.
+await() {
+    local what=$1 end=$((SECONDS + $2))
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $end ] || fail "$what did not come"
+        sleep 0.1
+    done
+}
+
+free_port() {
+    python3 -c 'import socket
+s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+assay() {
+    "$build/config/assay" -c "$conf" "$@"
+}
+
+write_settings() {
+    local filter="tcp port $port"
+    [ $play = no ] || filter=
+    cat >"$conf" <<EOF
+origin = "demo.assay.example/unit-1";
+store: { state_dir = "$top/state"; run_dir = "$top/run"; };
+tap: {
+    name = "demo"; interface = "lo"; interval_s = 1;
+    filter = "$filter"; feed_listen = "127.0.0.1:$feed_port";
+};
+sampler: { feed_required = true; };
+recompute: { models = [ "$model" ]; };
+web: { key_file = "$top/web.key"; actor = "demo"; reveal = true; };
+EOF
+    head -c 32 /dev/urandom >"$top/web.key"
+}
+
+start_record() {
+    start store "$build/store/assay-store" -c "$conf"
+    await "the store" 10 test -S "$top/run/tap.sock"
+    assay model register stories "$model" >/dev/null
+    "$build/sampler/assay-sampler" chain new --length 100 "$top/chain" \
+        >"$top/head"
+    "$build/sampler/assay-sampler" -c "$conf" enrol auditor \
+        "$(tail -n 1 "$top/head")" >/dev/null
+    cat >"$top/policy" <<EOF
+assay-policy/v1
+confidence 99%
+party auditor
+reveal_within 600
+answer_within 3600
+stratum all any draw all
+EOF
+    "$build/sampler/assay-sampler" -c "$conf" policy "$top/policy" >/dev/null
+    start recompute "$build/recompute/assay-recompute" -c "$conf"
+    start compare "$build/recompute/assay-compare" -c "$conf"
+}
+
+start_page() {
+    mkdir "$top/www"
+    sed -e "s,@PORT@,$web_port,; s,@DIR@,$top/www,; s,@CONF@,$conf," \
+        -e "s,@CGI@,$build/web/assay.cgi,; s,@STATIC@,$root/web/static," \
+        config/lighttpd/demo.conf.in >"$top/lighttpd.conf"
+    start page lighttpd -D -f "$top/lighttpd.conf"
+    await "the page" 10 curl -sf "http://127.0.0.1:$web_port/assay/"
+}
+
+# The tap last: the question whether the engine is up is not for the record.
+start_engine() {
+    local cheating=()
+    [ "$cheat" = none ] || cheating=(--cheat "$cheat" --cheat-request
+        $((requests / 2)) --cheat-log "$top/cheated")
+    start engine "$build/tests/prover/assay-prover" --model "$model" \
+        --name stories --engine demo --port "$port" \
+        --feed "127.0.0.1:$feed_port" "${cheating[@]}"
+    await "the engine" 20 curl -sf "http://127.0.0.1:$port/health"
+    start tap "$build/tap/assay-tap" -c "$conf"
+    await "the tap" 10 curl -s "http://127.0.0.1:$feed_port/"
+}
+
+# One line a request, of every kind: chat and completion, streamed or not,
+# greedy or seeded, with and without logprobs.
+request_bodies() {
+    python3 - "$requests" <<'P'
+import json, sys
+openings = ["Once upon a time", "Lily and Tom", "The big dog", "One day, a",
+            "There was a little", "In the park,", "A small bird", "Mom said"]
+for i in range(int(sys.argv[1])):
+    text = f"{openings[i % len(openings)]} {'very ' * (i % 5)}"
+    body = {"model": "stories", "max_tokens": 16 + i % 17, "seed": i,
+            "temperature": (0, 0.8, 1.1)[i % 3], "stream": i % 2 == 1}
+    if i % 4 < 2:
+        path = "/v1/completions"
+        body.update(prompt=text, logprobs=2)
+    else:
+        path = "/v1/chat/completions"
+        body.update(messages=[{"role": "user", "content": text}],
+                    logprobs=True, top_logprobs=2)
+    print(path + "\t" + json.dumps(body))
+P
+}
+
+send_requests() {
+    export port
+    request_bodies | tr '\n' '\0' | xargs -0 -P 8 -n 1 bash -c '
+        curl -sS -o /dev/null -H "Content-Type: application/json" \
+            -d "${1#*	}" "http://127.0.0.1:$port${1%%	*}"' send
+}
+
+figure() {
+    assay --json status | jq -r ".$1"
+}
+
+recorded() {
+    [ "$(figure exchanges)" -ge "$1" ]
+}
+
+judged() {
+    local drawn
+    drawn=$(figure drawn)
+    [ "$drawn" -gt 0 ] && [ "$(assay --json status | jq '.verdicts_match +
+        .verdicts_mismatch + .verdicts_unstable +
+        .verdicts_uncheckable')" -ge "$drawn" ]
+}
+
+epoch() {
+    [ "$(figure exchanges)" -gt 0 ] || fail "nothing was recorded"
+    assay epoch close >"$top/close" 2>&1 || [ $? -eq 75 ] || fail "no close"
+    # Known to nobody but the auditor until the frame is signed.
+    "$build/sampler/assay-sampler" chain next "$top/chain" >"$top/secret"
+    assay epoch reveal auditor "$(tail -n 1 "$top/secret")" >/dev/null
+    await "a verdict for each drawn request" 300 judged
+    assay epoch certify 1 >/dev/null
+    assay export 1 "$top/export" >/dev/null
+}
+
+query() {
+    sqlite3 -readonly "$top/state/index.db" "$1" 2>/dev/null ||
+        python3 -c 'import sqlite3, sys
+for row in sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(
+        sys.argv[2]):
+    print(*row, sep="|")' "$top/state/index.db" "$1"
+}
+
+report() {
+    local key
+    key=$(query "SELECT log_vkey FROM genesis")
+    query "SELECT 'seen         ' || seen || ' requests, ' || incomplete ||
+        ' incomplete, ' || unparsed || ' unparsed, ' || loss || ' losses'
+        FROM certificate;
+        SELECT 'drawn        ' || drawn || ' of ' || frame ||
+        ', after the record was signed' FROM certificate;
+        SELECT 'reproduced   ' || match || ' to the last bit' FROM certificate;
+        SELECT 'mismatched   ' || mismatch FROM certificate;
+        SELECT 'unchecked    ' || (unstable + uncheckable + unanswered)
+        FROM certificate;
+        SELECT 'findings     ' || findings || ' between feed and wire'
+        FROM certificate;
+        SELECT 'bound        with ' || (confidence_ppm / 10000) ||
+        ' % confidence at most ' || (bound_ppm / 10000.0) || ' % would fail'
+        FROM certificate"
+    query "SELECT 'first        ' || class || ' at position ' || position ||
+        ' of ' || x.api_id || ': claimed ' || claimed_token ||
+        ', recomputed ' || recomputed_token FROM verdict v JOIN exchange x
+        ON x.unit = v.object WHERE v.verdict = 'MISMATCH'
+        ORDER BY v.seq LIMIT 1;
+        SELECT 'finding      ' || class || ' ' || request FROM finding LIMIT 1"
+    if assay verify "$top/export" --key "$key" >"$top/verify" 2>&1; then
+        echo "export       verified without database or network"
+    else
+        echo "export       NOT verified:"
+        cat "$top/verify"
+    fi
+    echo "page         http://127.0.0.1:$web_port/assay/"
+}
+
+# What the planted cheat must show as, and nothing besides: class of mismatch,
+# class of finding, "-" for none.
+expected() {
+    case $cheat in
+    none) echo "- -" ;;
+    other-weights) echo "logprob -" ;;
+    altered-token | temperature) echo "token -" ;;
+    hidden-member) echo "- orphan_metadata" ;;
+    unreported) echo "- no_metadata" ;;
+    cached-answer) echo "token no_metadata" ;;
+    esac
+}
+
+as_planted() {
+    local seen class finding id
+    seen=$(query "SELECT seen = drawn AND drawn = match + mismatch AND
+        mismatch <= 1 AND loss = 0 AND unparsed = 0 FROM certificate")
+    class=$(query "SELECT class FROM verdict WHERE verdict = 'MISMATCH'")
+    finding=$(query "SELECT class FROM finding")
+    id=$(query "SELECT api_id FROM exchange x JOIN verdict v
+        ON v.object = x.unit WHERE verdict = 'MISMATCH'")
+    if [ -n "$id" ] && [ $play = no ] && ! grep -q "$id" "$top/cheated"; then
+        echo "demo: $id did not cheat" >&2
+        return 1
+    fi
+    [ "$seen ${class:--} ${finding:--}" = "1 $(expected)" ] && return
+    echo "demo: found $seen ${class:--} ${finding:--}," \
+        "expected 1 $(expected)" >&2
+    return 1
+}
+
+port=$(free_port)
+feed_port=$(free_port)
+web_port=$(free_port)
+write_settings
+echo "== starting store, workers and page in $top" >&2
+start_record
+start_page
+if [ $play = yes ]; then
+    echo "== playing tests/e2e/demo.pcap" >&2
+    cheat=altered-token
+    assay play tests/e2e/demo.pcap
+else
+    echo "== starting tap and engine, sending $requests requests" >&2
+    start_engine
+    send_requests
+    await "the record of each request" 30 recorded "$requests"
+    sleep 1 # the feed's last messages
+fi
+echo "== sealing, drawing, running again" >&2
+epoch
+report
+if [ $once = yes ]; then
+    as_planted
+    exit
+fi
+echo "== serving until Ctrl-C" >&2
+while sleep 3600; do :; done
