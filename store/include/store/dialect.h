@@ -155,7 +155,7 @@ void dialect_free(struct api_exchange *x);
 struct api_summary {
     char model[128], id[257];
     bool streamed;
-    bool failed; /* an error answer */
+    bool failed;      /* an error answer */
     uint64_t choices; /* answers asked for: n times the prompts; at least 1 */
     uint64_t events, tokens_in, tokens_out;
     const char *tokens_from;

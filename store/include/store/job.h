@@ -70,7 +70,7 @@ struct claim {
     bool streamed;
     struct span request, response; /* decoded bodies */
     uint8_t manifest[32];          /* zeros: none */
-    uint32_t runs;      /* as in the job packet */
+    uint32_t runs;                 /* as in the job packet */
     struct span reason; /* UNCHECKABLE for this reason, docs/records.md */
     void *memory;
 };

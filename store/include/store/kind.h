@@ -10,7 +10,8 @@
  *     NAME_commit BASE64 LF  NAME_len N LF      for each payload
  *
  * Every key of the kind stands exactly once, unless it is `many` (zero or more
- * lines). Values: U64 decimal without leading zeros, below 2^63; HEX lower case,
+ * lines). Values: U64 decimal without leading zeros, below 2^63; HEX lower
+ * case,
  * "-" for an empty one; TEXT with every byte outside [A-Za-z0-9._:/+=@-], and
  * no other, written %XX (upper case), and "-" for an empty one (a text that is
  * "-" is written %2D). A key with columns holds one TEXT or
