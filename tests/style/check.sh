@@ -47,12 +47,14 @@ offences=$(git grep -nE '\b(TODO|FIXME|XXX)\b|#if 0' -- '*.c' '*.h' '*.py' \
     '*.sh' run ':!tests/style/check.sh')
 [ -z "$offences" ] || offence "$offences"
 
-# Every header compiles alone.
+# Every header compiles alone: public ones by their room's path, private ones
+# with their room's directory, and those of tests with the room they test.
 for f in $(git ls-files '*.h'); do
+    room=${f#tests/}
+    room=${room%%/*}
     gcc -std=c11 -D_GNU_SOURCE -fsyntax-only -Iconfig/include \
         -Istore/include -Itap/include -Isampler/include -Irecompute/include \
-        -Iweb/include -I"$(dirname "$f")" -Irecompute -Itap -Isampler \
-        -Wno-pragma-once-outside-header -x c "$f" ||
+        -Iweb/include -I"$(dirname "$f")" -I"$room" -Itests/fuzz -x c "$f" ||
         offence "$f: does not compile alone"
 done
 
