@@ -126,8 +126,7 @@ struct strand plan_strand(const struct plan *p, size_t *at)
 }
 
 int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
-                const uint64_t after_last[2], bool *ret_found,
-                uint64_t *ret_position)
+                const uint64_t range[2], uint64_t *ret_position)
 {
     char *start =
         sqlite3_mprintf("rewind %s %llu ", request, (unsigned long long)choice);
@@ -138,13 +137,12 @@ int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
     (void)sqlite3_reset(r->rewinds);
     if (sqlite3_bind_text(r->rewinds, 1, start, -1, SQLITE_TRANSIENT) ==
             SQLITE_OK &&
-        sqlite3_bind_int64(r->rewinds, 2, (int64_t)after_last[0]) ==
-            SQLITE_OK &&
-        sqlite3_bind_int64(r->rewinds, 3, (int64_t)after_last[1]) ==
-            SQLITE_OK &&
+        sqlite3_bind_int64(r->rewinds, 2, (int64_t)range[0]) == SQLITE_OK &&
+        sqlite3_bind_int64(r->rewinds, 3, (int64_t)range[1]) == SQLITE_OK &&
         sqlite3_step(r->rewinds) == SQLITE_ROW) {
-        *ret_found = sqlite3_column_type(r->rewinds, 0) != SQLITE_NULL;
-        *ret_position = (uint64_t)sqlite3_column_int64(r->rewinds, 0);
+        *ret_position = sqlite3_column_type(r->rewinds, 0) == SQLITE_NULL
+                            ? PLAN_NOT_REWOUND
+                            : (uint64_t)sqlite3_column_int64(r->rewinds, 0);
         rc = 0;
     }
     (void)sqlite3_reset(r->rewinds);
@@ -170,31 +168,52 @@ static struct flaw overlap(struct strand s, size_t i, uint64_t end)
     return flaw_at(&s.rows[i], "size_diff", "rows overlap", end);
 }
 
-/* Row i against where the ones before it ended; *end follows rewinds. */
+/* How far a strand has come. */
+struct progress {
+    uint64_t end;
+    struct flaw flaw;
+};
+
+/* Row i against where the ones before it ended, or were rewound to. */
 static int follow(struct plan_reader *r, const char *request, struct strand s,
-                  size_t i, uint64_t *end, struct flaw *ret_flaw)
+                  size_t i, struct progress *p)
 {
     const struct plan_row *row = &s.rows[i];
-    uint64_t position = 0;
-    bool found = false;
-    int rc;
+    const uint64_t between[2] = {s.rows[i - 1].seq, row->seq};
+    uint64_t position;
 
-    if (row->start < *end) {
-        const uint64_t between[2] = {s.rows[i - 1].seq, row->seq};
+    if (row->start < p->end) {
+        int rc = plan_rewind(r, request, row->choice, between, &position);
 
-        rc = plan_rewind(r, request, row->choice, between, &found, &position);
         if (rc != 0)
             return rc;
         /* A request that starts over is announced again, and its cache may
          * still have a part of its prompt. */
-        if (found && position <= *end)
-            *end = row->prompt_n != 0 ? row->cached : position;
+        if (position <= p->end)
+            p->end = row->prompt_n != 0 ? row->cached : position;
     }
-    if (row->start < *end)
-        *ret_flaw = overlap(s, i, *end);
-    else if (row->start > *end)
-        *ret_flaw = flaw_at(row, "size_diff", "positions missing", *end);
+    if (row->start < p->end)
+        p->flaw = overlap(s, i, p->end);
+    else if (row->start > p->end)
+        p->flaw = flaw_at(row, "size_diff", "positions missing", p->end);
     return 0;
+}
+
+/* Drafts of the last pass may have been rejected as well. */
+static int rewind_end(struct plan_reader *r, const char *request,
+                      const struct plan_row *last, uint64_t prompt_n,
+                      uint64_t *end)
+{
+    const uint64_t after[2] = {last->seq, INT64_MAX};
+    uint64_t position;
+    int rc;
+
+    if (last->n <= 1 || last->start < prompt_n)
+        return 0;
+    rc = plan_rewind(r, request, last->choice, after, &position);
+    if (rc == 0 && position < *end)
+        *end = position;
+    return rc;
 }
 
 int strand_sum(struct plan_reader *r, const char *request, struct strand s,
@@ -203,27 +222,31 @@ int strand_sum(struct plan_reader *r, const char *request, struct strand s,
     const struct plan_row *first = &s.rows[0];
     struct strand_sum sum = {.prompt_n = first->prompt_n,
                              .announced = first->prompt_n != 0};
-    uint64_t end = first->start + first->n;
+    struct progress p = {.end = first->start + first->n};
     int rc;
 
     memcpy(sum.digest, first->digest, sizeof sum.digest);
     if (!sum.announced) {
         sum.prompt_n = first->start;
-        sum.flaw = flaw_at(first, "size_diff", "first pass missing", 0);
+        p.flaw = flaw_at(first, "size_diff", "first pass missing", 0);
     } else if (first->start != first->cached) {
-        sum.flaw =
+        p.flaw =
             flaw_at(first, "size_diff", "positions missing", first->cached);
     }
     for (size_t i = 1; i < s.n; i++) {
-        if (sum.flaw.class == NULL) {
-            rc = follow(r, request, s, i, &end, &sum.flaw);
+        if (p.flaw.class == NULL) {
+            rc = follow(r, request, s, i, &p);
             if (rc != 0)
                 return rc;
         }
-        end = s.rows[i].start + s.rows[i].n;
+        p.end = s.rows[i].start + s.rows[i].n;
     }
-    if (end >= sum.prompt_n) {
-        sum.most = end - sum.prompt_n + 1;
+    rc = rewind_end(r, request, &s.rows[s.n - 1], sum.prompt_n, &p.end);
+    if (rc != 0)
+        return rc;
+    sum.flaw = p.flaw;
+    if (p.end >= sum.prompt_n) {
+        sum.most = p.end - sum.prompt_n + 1;
         sum.least = sum.most == 1 ? 0 : sum.most;
     }
     *ret_sum = sum;

@@ -73,10 +73,10 @@ struct strand plan_strand(const struct plan *p, size_t *at);
 int strand_sum(struct plan_reader *r, const char *request, struct strand s,
                struct strand_sum *ret_sum);
 
-/* A rewind of this choice after the leaf `after`, up to the leaf `last`: true,
- * and the lowest position. */
+/* The lowest position to which this choice was rewound after leaf range[0], up
+ * to leaf range[1]; PLAN_NOT_REWOUND if it was not. */
+#define PLAN_NOT_REWOUND UINT64_MAX
 int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
-                const uint64_t after_last[2], bool *ret_found,
-                uint64_t *ret_position);
+                const uint64_t range[2], uint64_t *ret_position);
 
 #endif

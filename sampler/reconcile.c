@@ -326,15 +326,15 @@ static int report_stray(struct reconciler *r, const struct stray *s)
                         .request = s->request,
                         .seen = s->sum.most,
                         .detail = "no exchange is its"};
-    uint64_t position;
-    bool rewound = false;
+    uint64_t position = PLAN_NOT_REWOUND;
     int rc;
 
     if (s->taken || s->last_seq < r->first || s->last_seq >= r->end)
         return 0; /* settled, or another epoch's */
-    rc = plan_rewind(&r->reader, s->request, s->choice, after, &rewound,
-                     &position);
-    return rc != 0 || rewound ? rc : report(r, &f, s->first_seq, true);
+    rc = plan_rewind(&r->reader, s->request, s->choice, after, &position);
+    if (rc != 0 || position != PLAN_NOT_REWOUND)
+        return rc; /* it waits to go on */
+    return report(r, &f, s->first_seq, true);
 }
 
 static int load_strays(struct reconciler *r)

@@ -281,6 +281,22 @@ static void rejected_drafts_are_rewound_to_their_position(void **state)
     assert_int_equal(w->n, 0);
 }
 
+static void drafts_rejected_at_the_end_are_not_sampled(void **state)
+{
+    struct world *w = *state;
+
+    pass(w, 1, "a", 0, 4);
+    pass(w, 2, "a", 4, 4);
+    exchange(w, 5, "a", 3, 1, 5);
+    reconcile(w, 0, 100);
+    expect(w, "size_diff a 3 5");
+    step(w, 3, 3);
+    run(w, sqlite3_mprintf(
+               "INSERT INTO batch_step_op VALUES(3,0,'rewind a 0 6')"));
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 0);
+}
+
 static void rewound_plan_that_waits_is_no_orphan(void **state)
 {
     struct world *w = *state;
@@ -421,6 +437,7 @@ int main(void)
         TEST(plan_out_of_time_is_no_ones_by_shape),
         TEST(rewind_allows_positions_again),
         TEST(rejected_drafts_are_rewound_to_their_position),
+        TEST(drafts_rejected_at_the_end_are_not_sampled),
         TEST(rewound_plan_that_waits_is_no_orphan),
         TEST(client_that_left_may_miss_tokens_of_the_plan),
         TEST(counted_events_are_a_lower_bound),
