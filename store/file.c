@@ -59,7 +59,7 @@ int file_size(int fd, uint64_t *ret_size)
 
 static int load_fd(int fd, size_t max, char **ret_bytes, size_t *ret_n)
 {
-    uint64_t size;
+    uint64_t size = 0;
     char *bytes;
     int rc = file_size(fd, &size);
 

@@ -3,6 +3,8 @@
  * kind, or the first rule of kind.h that it breaks. Driven by the table alone.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/base64.h"
@@ -11,7 +13,7 @@
 
 #define HEAD "assay-rec/v1\n"
 
-enum { COLUMNS_MAX = 16, COMMITMENT_BYTES = 32 };
+enum { COLUMNS_MAX = 16, COMMITMENT_BYTES = 32, PAYLOAD_KEY = 64 };
 
 /* A walk over lines with one line of look-ahead. */
 struct walk {
@@ -134,17 +136,24 @@ static bool check_keys(struct walk *w, const struct kind *kind)
     return w->why == NULL;
 }
 
+/* NAME_commit or NAME_len; the names are those of the table and short. */
+static void payload_key(struct span name, const char *end,
+                        char ret_key[PAYLOAD_KEY])
+{
+    int n = snprintf(ret_key, PAYLOAD_KEY, "%.*s_%s", (int)name.n,
+                     (const char *)name.p, end);
+
+    assert(n > 0 && n < PAYLOAD_KEY);
+}
+
 /* NAME_commit, NAME_len of one payload, if it is there. */
 static bool check_payload(struct walk *w, struct span name)
 {
     uint8_t commitment[COMMITMENT_BYTES];
-    char key[64];
+    char key[PAYLOAD_KEY];
     size_t n;
 
-    if (name.n + sizeof("_commit") > sizeof(key))
-        return fail(w, "a payload's name is too long");
-    memcpy(key, name.p, name.n);
-    strcpy(key + name.n, "_commit");
+    payload_key(name, "commit", key);
     if (!at_key(w, key))
         return true;
     if (base64_decode(w->f.value, commitment, sizeof(commitment), &n) !=
@@ -152,7 +161,7 @@ static bool check_payload(struct walk *w, struct span name)
         n != sizeof(commitment))
         return fail(w, "a commitment is not 32 bytes in base64");
     advance(w);
-    strcpy(key + name.n, "_len");
+    payload_key(name, "len", key);
     if (!at_key(w, key) || !is_u64(w->f.value))
         return fail(w, "a payload has no length");
     advance(w);

@@ -6,6 +6,7 @@
 #include "index_row.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,12 +239,10 @@ static int bind_payload(struct leaf_read *l, sqlite3_stmt *s, int at,
     struct span value;
     size_t n;
 
-    if (p->name.n + sizeof("_commit") > sizeof(commit))
-        return -EBADMSG;
-    memcpy(commit, p->name.p, p->name.n);
-    memcpy(len, p->name.p, p->name.n);
-    strcpy(commit + p->name.n, "_commit");
-    strcpy(len + p->name.n, "_len");
+    snprintf(commit, sizeof(commit), "%.*s_commit", (int)p->name.n,
+             (const char *)p->name.p);
+    snprintf(len, sizeof(len), "%.*s_len", (int)p->name.n,
+             (const char *)p->name.p);
     *ret_there = take(l, commit, &value);
     if (!*ret_there)
         return sqlite3_bind_null(s, at) == SQLITE_OK &&

@@ -177,7 +177,7 @@ int note_signer_open(const char *name, const uint8_t seed[32],
     s = calloc(1, sizeof(*s));
     if (s == NULL)
         return -ENOMEM;
-    strcpy(s->key.name, name); /* note_name_good: it fits */
+    memcpy(s->key.name, name, strlen(name) + 1); /* good names fit */
     s->key.type = NOTE_ED25519;
     s->key.public_n = ED25519_KEY;
     s->private_key =

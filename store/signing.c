@@ -150,7 +150,8 @@ int signing_open(const char *state_dir, const char *origin,
     s->dir = strdup(dir.text);
     rc = s->dir == NULL ? -ENOMEM : note_signer_open(origin, seed, &s->signer);
     if (rc == 0) {
-        strcpy(s->origin, origin); /* note_signer_open took it: it fits */
+        /* note_signer_open took it: it fits. */
+        memcpy(s->origin, origin, strlen(origin) + 1);
         rc = file_make_dir(s->dir, 0750);
     }
     if (rc == 0)
@@ -238,7 +239,7 @@ static int sign_new(struct signing *s, const struct merkle_head *head,
     char text[SIGNING_NOTE];
     int rc;
 
-    strcpy(c.origin, s->origin);
+    memcpy(c.origin, s->origin, sizeof(c.origin));
     rc = checkpoint_print(&c, text, sizeof(text));
     if (rc == 0)
         rc = file_replace(intent.text, span_str(text), 0640);

@@ -11,11 +11,10 @@
  *
  * Every key of the kind stands exactly once, unless it is `many` (zero or more
  * lines). Values: U64 decimal without leading zeros, below 2^63; HEX lower
- * case,
- * "-" for an empty one; TEXT with every byte outside [A-Za-z0-9._:/+=@-], and
- * no other, written %XX (upper case), and "-" for an empty one (a text that is
- * "-" is written %2D). A key with columns holds one TEXT or
- * U64 a column, separated by commas.
+ * case, "-" for an empty one; TEXT with every byte outside
+ * [A-Za-z0-9._:/+=@-], and no other, written %XX (upper case), and "-" for an
+ * empty one (a text that is "-" is written %2D). A key with columns holds one
+ * TEXT, HEX or U64 a column, separated by commas.
  *
  * Index: a table KIND with the columns seq, time_ns, unit (BLOB, the leaf hash
  * of RFC 6962), one column a key (U64 as INTEGER, HEX as BLOB, TEXT decoded as
