@@ -116,6 +116,8 @@ static bool attach(struct conn *c, enum side side)
         return true; /* after an interim answer */
     c->half[other(side)].role =
         (uint8_t)(request ? HALF_RESPONSES : HALF_REQUESTS);
+    if (request && c->half[other(side)].lost)
+        pair_answers_lost(&c->queue, 0); /* what it says is not understood */
     s = request ? pair_request(&c->queue, pool) : pair_answer(&c->queue, pool);
     if (s == NULL)
         return false;

@@ -42,7 +42,9 @@ static bool must_wait(struct direction *d, uint64_t needs)
 {
     const struct direction *peer = flow_peer(d);
 
-    return peer->start == START_KNOWN && peer->seen && needs > peer->next;
+    /* acked is lowered when its last number turns out to be a FIN. */
+    return peer->start == START_KNOWN && peer->seen && needs > peer->next &&
+           peer->acked > peer->next;
 }
 
 /* Telling the handler. */
@@ -103,14 +105,24 @@ static void skip(struct stream_table *t, struct direction *d, uint64_t to,
         d->top = to;
 }
 
-/* Where a hole at contig ends: at bytes that are there, or at limit. */
+/*
+ * Where a hole at contig ends: at bytes that are there, or at limit. If the
+ * peer has bytes that were sent when its host had got only a part of it, that
+ * part is a gap of its own: they come after it and before the rest.
+ */
 static uint64_t hole_end(struct direction *d, uint64_t limit)
 {
-    uint64_t there;
+    struct direction *peer = flow_peer(d);
+    struct window_stamp stamp;
+    uint64_t there, end = limit;
 
-    if (window_next(&d->window, d->contig, &there) && there < limit)
-        return there;
-    return limit;
+    if (window_next(&d->window, d->contig, &there) && there < end)
+        end = there;
+    if (window_next(&peer->window, peer->next, &there) &&
+        window_stamp_at(&peer->window, there, &stamp) &&
+        stamp.needs > d->contig && stamp.needs < end)
+        end = stamp.needs;
+    return end;
 }
 
 /*
@@ -290,14 +302,17 @@ static void deliver_forced(struct stream_table *t, struct direction *d)
 static void skip_holes(struct stream_table *t, struct direction *d,
                        enum gap_cause cause, bool force)
 {
+    const struct direction *peer = flow_peer(d);
     uint64_t limit = d->wait_limit;
 
     deliver(t, d->flow);
     while (d->contig < limit) {
         uint64_t to = hole_end(d, limit);
 
-        if (d->next < d->contig && !force)
-            break; /* first the hole of the peer that stands before them */
+        /* First the hole of the peer that stands before them; unless the
+         * peer has bytes that wait for this very hole. */
+        if (d->next < d->contig && !force && peer->next == peer->contig)
+            break;
         deliver_forced(t, d);
         skip(t, d, to, d->acked >= to ? GAP_ACKED : cause);
         deliver(t, d->flow);

@@ -405,7 +405,7 @@ enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)
     }
     h->lost = true;
     h->skipping = true;
-    return was_lost ? HALF_MORE : HALF_LOST;
+    return HALF_LOST; /* again, if so: it may have hidden more messages */
 }
 
 enum half_event half_end(struct half_pool *p, struct half *h, bool closed)

@@ -108,6 +108,23 @@ static void goes_on_in_step_after_a_lost_exchange(void **state)
     heard(t, BOTH(a) BOTH(c));
 }
 
+/* While one answer's rest is skipped, the next is lost too. */
+static void goes_on_in_step_after_answers_lost_one_by_one(void **state)
+{
+    struct talk *t = *state;
+
+    talk_say(t, C, GET(a));
+    talk_lose(t, S, 40);
+    talk_say(t, C, GET(b));
+    talk_lose(t, S, 40);
+    talk_say(t, C, GET(c));
+    talk_say(t, S, "HTTP/1.1 200 OK\r\nno head\r\n\r\n");
+    talk_say(t, C, GET(d));
+    talk_say(t, S, OK(d));
+    heard(t, "GET /a 0 no_answer [] []\nGET /b 0 no_answer [] []\n"
+             "GET /c 0 no_answer [] []\nstray framing 28\n" BOTH(d));
+}
+
 static void goes_on_in_step_after_several_lost_on_both_sides(void **state)
 {
     struct talk *t = *state;
@@ -376,6 +393,7 @@ int main(void)
         TEST(goes_on_in_step_after_a_lost_answer),
         TEST(goes_on_in_step_after_a_lost_request),
         TEST(goes_on_in_step_after_a_lost_exchange),
+        TEST(goes_on_in_step_after_answers_lost_one_by_one),
         TEST(goes_on_in_step_after_several_lost_on_both_sides),
         TEST(never_guesses_for_a_client_that_pipelines),
         TEST(keeps_framing_through_a_gap_inside_a_body),
