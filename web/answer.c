@@ -61,7 +61,7 @@ static void etag_of(struct span body, char tag[static 19])
     *out++ = '"';
     for (size_t i = 0; i < 8; i++)
         out += sprintf(out, "%02x", digest[i]);
-    strcpy(out, "\"");
+    memcpy(out, "\"", 2);
 }
 
 static void write_field(FILE *out, const char *name, const char *value)

@@ -23,8 +23,7 @@ static const char *variable(char *const vars[], const char *name)
 }
 
 /* Copies a variable that must fit and be printable UTF-8. */
-static bool copy(char *const vars[], const char *name, char *out,
-                 size_t size)
+static bool copy(char *const vars[], const char *name, char *out, size_t size)
 {
     const char *value = variable(vars, name);
 

@@ -53,6 +53,17 @@ static enum seal_state check(struct db *db, struct span note, uint64_t size,
     return SEAL_GOOD;
 }
 
+/* Without memory the note is empty, and no signature holds for that. */
+static void keep_note(struct sealed *s, struct span note)
+{
+    s->memory = malloc(note.n + 1);
+    if (s->memory == NULL)
+        return;
+    if (note.n > 0)
+        memcpy(s->memory, note.p, note.n);
+    s->note = span_of(s->memory, note.n);
+}
+
 void sealed_find(struct db *db, uint64_t leaf, enum sealed_which which,
                  struct sealed *ret_s)
 {
@@ -66,15 +77,9 @@ void sealed_find(struct db *db, uint64_t leaf, enum sealed_which which,
 
     query_bind_u64(&q, 1, leaf);
     if (query_next(&q)) {
-        struct span note = query_span(&q, 2);
-        uint8_t *copy = malloc(note.n + 1);
-
         s.size = query_u64(&q, 0);
-        s.state = check(db, note, s.size, query_span(&q, 1));
-        if (copy != NULL) {
-            memcpy(copy, note.p == NULL ? (const uint8_t *)"" : note.p, note.n);
-            s.note = span_of(copy, note.n);
-        }
+        keep_note(&s, query_span(&q, 2));
+        s.state = check(db, s.note, s.size, query_span(&q, 1));
     }
     query_close(&q);
     *ret_s = s;
@@ -82,6 +87,6 @@ void sealed_find(struct db *db, uint64_t leaf, enum sealed_which which,
 
 void sealed_fini(struct sealed *s)
 {
-    free((void *)s->note.p);
+    free(s->memory);
     *s = (struct sealed){0};
 }

@@ -21,7 +21,8 @@ enum sealed_which { SEALED_FIRST, SEALED_NEWEST };
 struct sealed {
     enum seal_state state;
     uint64_t size;
-    struct span note; /* owned */
+    struct span note; /* in memory */
+    uint8_t *memory;  /* owned */
 };
 
 void sealed_find(struct db *db, uint64_t leaf, enum sealed_which which,

@@ -106,7 +106,7 @@ static void end_percent(struct text *t)
         if (point)
             break;
     }
-    strcat(t->s, SPACE "%");
+    memcpy(end, SPACE "%", sizeof SPACE "%");
 }
 
 struct text format_bound(uint64_t ppm)
@@ -170,7 +170,7 @@ struct text format_hex(struct span bytes, size_t max)
     for (size_t i = 0; i < n; i++)
         out += sprintf(out, "%02x", bytes.p[i]);
     if (n < bytes.n)
-        strcpy(out, "\xe2\x80\xa6");
+        memcpy(out, "\xe2\x80\xa6", 4);
     return t;
 }
 

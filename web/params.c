@@ -68,12 +68,13 @@ enum parse params_parse(struct span raw, struct params *ret_p)
     struct params p = {.text = malloc(raw.n + 1)};
     char *rest = p.text, *pair;
 
-    if (p.text == NULL ||
-        memchr(raw.p == NULL ? "" : (const char *)raw.p, 0, raw.n) != NULL)
-        goto bad;
+    if (p.text == NULL)
+        return PARSE_BAD;
     if (raw.n > 0)
         memcpy(p.text, raw.p, raw.n);
     p.text[raw.n] = '\0';
+    if (strlen(p.text) != raw.n) /* a NUL within */
+        goto bad;
     while ((pair = strsep(&rest, "&")) != NULL)
         if (*pair != '\0' && !add(&p, pair))
             goto bad;

@@ -217,7 +217,7 @@ static bool serve(const struct site *site, const struct cgi_request *request,
 
     html_init(&p.html);
     if (status == 0) {
-        strcpy(path, request->path);
+        memcpy(path, request->path, sizeof path);
         r = find(&p, path);
         status = make(&p, r, confine);
     }

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ static struct unit_name exchange(struct fixture *f, int i)
     char time[32], id[32];
     const char *model = i % 5 == 0 ? "llama-3.3-70b" : "gpt-oss-20b";
 
-    (void)snprintf(time, sizeof time, "%lld",
-                   (long long)(day_ns + (int64_t)i * 10000000));
+    (void)snprintf(time, sizeof time, "%" PRId64,
+                   day_ns + (int64_t)i * 10000000);
     (void)snprintf(id, sizeof id, "chatcmpl-%d", i);
     return ADD(f, "exchange", "tap", "tap0", "source", "live:eth0", "client",
                "10.0.0.7:40100", "server", "10.0.0.2:8000", "req_first_ns",

@@ -4,6 +4,7 @@
  */
 #include "markup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char elements[] =
@@ -28,12 +29,12 @@ struct reader {
 
 static bool listed(const char *list, struct span name)
 {
-    char word[40] = " ";
+    char word[40];
 
     if (name.n == 0 || name.n > sizeof word - 3)
         return false;
-    memcpy(word + 1, name.p, name.n);
-    strcpy(word + 1 + name.n, " ");
+    (void)snprintf(word, sizeof word, " %.*s ", (int)name.n,
+                   (const char *)name.p);
     return strstr(list, word) != NULL;
 }
 
