@@ -14,7 +14,9 @@ import hashlib
 import json
 import os
 import re
+import struct
 import subprocess
+import tempfile
 import unittest
 
 SHARED = os.environ["ASSAY_SHARED"]
@@ -190,6 +192,59 @@ class Public(unittest.TestCase):
         play = Play(os.path.join(PUBLIC, "suricata-verify",
                                  "http2-deflate.pcap"))
         self.assertEqual({s["cause"] for s in play.strays}, {"upgrade"})
+
+
+class Loss(unittest.TestCase):
+    """Captures with keep-alive connections, frames taken out: an answer is
+    never shown with another request than its own, and only what the missing
+    frames touch is incomplete."""
+
+    FILES = ("public/zeek/zero-length-bodies-with-drops.pcap",
+             "public/pcapplusplus/tcp-reassembly.pcap",
+             "public/zeek/http-desync-request-response-5.pcap",
+             "engines/vllm/smol-bf16-clients/capture.pcap")
+
+    @staticmethod
+    def frames(path):
+        """The header and the records of a classic pcap file."""
+        with open(path, "rb") as f:
+            data = f.read()
+        order = "<" if data[0] in (0xd4, 0x4d) else ">"
+        records, at = [], 24
+        while at + 16 <= len(data):
+            n = struct.unpack(order + "I", data[at + 8:at + 12])[0]
+            records.append(data[at:at + 16 + n])
+            at += 16 + n
+        return data[:24], records
+
+    @staticmethod
+    def whole(play):
+        return collections.Counter(
+            (x["client"], x["target"], x["req"]["raw"][1], x["resp"]["raw"][1])
+            for x in play.exchanges if x["complete"])
+
+    def without(self, header, records, first, n):
+        with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
+            f.write(header + b"".join(records[:first] + records[first + n:]))
+            f.flush()
+            play = Play(f.name)
+        self.assertEqual(play.code, 0, play.why)
+        return play
+
+    def test_lost_frames_never_shift_an_answer(self):
+        for name in self.FILES:
+            path = os.path.join(SHARED, "captures", name)
+            header, records = self.frames(path)
+            truth = self.whole(Play(path))
+            for first in range(len(records)):
+                n = first % 5 + 1
+                with self.subTest(name, first=first, n=n):
+                    play = self.without(header, records, first, n)
+                    whole = self.whole(play)
+                    self.assertEqual(whole - truth, collections.Counter())
+                    # n frames in a row touch at most n exchanges.
+                    lost = sum((truth - whole).values())
+                    self.assertLessEqual(lost, n)
 
 
 @unittest.skipUnless(os.environ.get("ASSAY_DPDK") == "1",
