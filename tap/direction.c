@@ -34,31 +34,7 @@ static bool acked_hole(const struct direction *d)
     return d->start == START_KNOWN && d->seen && d->acked > d->contig;
 }
 
-/*
- * The causal order of stream.h: bytes whose sender had got `needs` of the
- * peer's come after those.
- */
-static bool must_wait(struct direction *d, uint64_t needs)
-{
-    const struct direction *peer = flow_peer(d);
-
-    /* acked is lowered when its last number turns out to be a FIN. */
-    return peer->start == START_KNOWN && peer->seen && needs > peer->next &&
-           peer->acked > peer->next;
-}
-
 /* Telling the handler. */
-
-static void tell_data(struct stream_table *t, struct direction *d,
-                      struct span bytes, int64_t time_ns)
-{
-    struct stream_piece piece = {bytes, d->next - d->base, time_ns};
-
-    flow_tell_open(t, d->flow);
-    t->count.delivered_bytes += bytes.n;
-    t->handler.data(d->flow->user, flow_side(d), &piece);
-    d->next += bytes.n;
-}
 
 static void tell_conflict(struct stream_table *t, struct direction *d,
                           const struct window_put *r, int64_t time_ns)
@@ -71,150 +47,6 @@ static void tell_conflict(struct stream_table *t, struct direction *d,
         return;
     flow_tell_open(t, d->flow);
     t->handler.conflict(d->flow->user, flow_side(d), &c);
-}
-
-static void tell_gap(struct stream_table *t, struct direction *d, uint64_t to,
-                     enum gap_cause cause)
-{
-    struct stream_gap gap = {d->contig - d->base, to - d->contig, cause,
-                             d->wait_ns, t->time_ns};
-
-    if (d->wait == WAIT_NONE)
-        gap.from_ns = t->time_ns;
-    t->count.gaps++;
-    t->count.gap_bytes += gap.n;
-    t->count.gap_pool_bytes += cause == GAP_POOL ? gap.n : 0;
-    t->count.gap_snaplen_bytes += cause == GAP_SNAPLEN ? gap.n : 0;
-    flow_tell_open(t, d->flow);
-    if (t->handler.gap != NULL)
-        t->handler.gap(d->flow->user, flow_side(d), &gap);
-}
-
-/* The bytes from contig to `to` will not come. What is before them has been
- * delivered. */
-static void skip(struct stream_table *t, struct direction *d, uint64_t to,
-                 enum gap_cause cause)
-{
-    assert(d->next == d->contig && to > d->contig);
-    tell_gap(t, d, to, cause);
-    d->gap_from = d->contig;
-    d->gap_to = to;
-    d->next = to;
-    d->contig = window_contiguous(&d->window, to);
-    if (d->top < to)
-        d->top = to;
-}
-
-/*
- * Where a hole at contig ends: at bytes that are there, or at limit. If the
- * peer has bytes that were sent when its host had got only a part of it, that
- * part is a gap of its own: they come after it and before the rest.
- */
-static uint64_t hole_end(struct direction *d, uint64_t limit)
-{
-    struct direction *peer = flow_peer(d);
-    struct window_stamp stamp;
-    uint64_t there, end = limit;
-
-    if (window_next(&d->window, d->contig, &there) && there < end)
-        end = there;
-    if (window_next(&peer->window, peer->next, &there) &&
-        window_stamp_at(&peer->window, there, &stamp) &&
-        stamp.needs > d->contig && stamp.needs < end)
-        end = stamp.needs;
-    return end;
-}
-
-/*
- * Recent bytes are kept to compare second copies with: history_bytes of them,
- * and while the peer has not acknowledged them 64 times as many.
- */
-static void trim(struct stream_table *t, struct direction *d)
-{
-    uint64_t keep = t->config.history_bytes;
-
-    while (d->window.blocks > 0 && (uint64_t)d->window.blocks * BLOCK_BYTES >
-                                       keep + BLOCK_BYTES + d->window.held) {
-        uint64_t end = window_floor(&d->window) + BLOCK_BYTES;
-
-        if (end > d->next || d->next - end < keep)
-            break;
-        if (d->acked != 0 && d->acked < end && d->next - end < 64 * keep)
-            break;
-        window_drop_lowest(t->blocks, &d->window);
-    }
-}
-
-/* Hands over the waiting bytes at next that came with one stamp. */
-static void deliver_piece(struct stream_table *t, struct direction *d)
-{
-    struct window_stamp stamp = {t->time_ns, 0};
-    struct span bytes =
-        window_take(t->blocks, &d->window, d->next, d->contig, &stamp);
-
-    assert(bytes.n > 0);
-    t->count.held_bytes -= bytes.n;
-    tell_data(t, d, bytes, stamp.time_ns);
-}
-
-/* Whether there is anything that waits, and how it came. */
-static bool waiting(struct direction *d, struct window_stamp *ret_stamp)
-{
-    return d->next < d->contig &&
-           window_stamp_at(&d->window, d->next, ret_stamp);
-}
-
-/* Hands over what is in turn, up to the first hole, and what the capture cut
- * off as a gap. True if there was anything. */
-static bool deliver_turn(struct stream_table *t, struct direction *d)
-{
-    struct window_stamp stamp;
-    bool any = false;
-
-    for (;;) {
-        while (waiting(d, &stamp)) {
-            if (must_wait(d, stamp.needs))
-                return any;
-            deliver_piece(t, d);
-            any = true;
-        }
-        if (d->contig < d->cut_from || d->contig >= d->cut_to)
-            break;
-        skip(t, d, hole_end(d, d->cut_to), GAP_SNAPLEN);
-        any = true;
-    }
-    trim(t, d);
-    return any;
-}
-
-/* Both sides wait for each other's bytes, which no honest pair of hosts does:
- * the earlier ones go first. False if they do not. */
-static bool break_circle(struct stream_table *t, struct flow *f)
-{
-    struct window_stamp a, b;
-
-    if (!waiting(&f->dir[0], &a) || !waiting(&f->dir[1], &b) ||
-        a.needs > f->dir[1].contig || b.needs > f->dir[0].contig)
-        return false;
-    deliver_piece(t, &f->dir[a.time_ns <= b.time_ns ? 0 : 1]);
-    return true;
-}
-
-/* Hands over what both directions have, in turns, as far as holes allow. */
-static void deliver(struct stream_table *t, struct flow *f)
-{
-    struct direction *a = &f->dir[0], *b = &f->dir[1];
-    bool any = true;
-
-    if (f->closed)
-        return;
-    while (any) {
-        any = a->start == START_KNOWN && deliver_turn(t, a);
-        if (b->start == START_KNOWN && deliver_turn(t, b))
-            any = true;
-        if (!any)
-            any = break_circle(t, f);
-    }
 }
 
 /* Waiting. */
@@ -276,7 +108,7 @@ static void wait_for(struct stream_table *t, struct direction *d)
 
 void direction_settle(struct stream_table *t, struct direction *d)
 {
-    deliver(t, d->flow);
+    turn_deliver(t, d->flow);
     wait_for(t, flow_peer(d));
     wait_for(t, d);
 }
@@ -286,16 +118,9 @@ void direction_settle(struct stream_table *t, struct direction *d)
  * missed a FIN and no byte. Should a byte have been there, those after it will
  * show.
  */
-static bool fin_was_lost(const struct direction *d)
+bool direction_fin_was_lost(const struct direction *d)
 {
     return d->fin == 0 && d->acked == d->contig + 1 && d->top == d->contig;
-}
-
-/* Bytes before a hole that wait for the peer are not waited for any more. */
-static void deliver_forced(struct stream_table *t, struct direction *d)
-{
-    while (d->next < d->contig)
-        deliver_piece(t, d);
 }
 
 /* The holes below limit become gaps; one of them only if force. */
@@ -305,17 +130,17 @@ static void skip_holes(struct stream_table *t, struct direction *d,
     const struct direction *peer = flow_peer(d);
     uint64_t limit = d->wait_limit;
 
-    deliver(t, d->flow);
+    turn_deliver(t, d->flow);
     while (d->contig < limit) {
-        uint64_t to = hole_end(d, limit);
+        uint64_t to = turn_hole_end(d, limit);
 
         /* First the hole of the peer that stands before them; unless the
          * peer has bytes that wait for this very hole. */
         if (d->next < d->contig && !force && peer->next == peer->contig)
             break;
-        deliver_forced(t, d);
-        skip(t, d, to, d->acked >= to ? GAP_ACKED : cause);
-        deliver(t, d->flow);
+        turn_force(t, d);
+        turn_gap(t, d, to, d->acked >= to ? GAP_ACKED : cause);
+        turn_deliver(t, d->flow);
         if (force)
             break;
     }
@@ -332,7 +157,7 @@ void direction_give_up(struct stream_table *t, struct direction *d, bool force)
                peer->seen_ns > d->wait_clock_ns) {
         /* The peer lives and does not acknowledge: it will be sent again. */
         direction_wait_end(t, d);
-    } else if (wait == WAIT_ACKED && fin_was_lost(d)) {
+    } else if (wait == WAIT_ACKED && direction_fin_was_lost(d)) {
         d->lost_fin = d->acked;
         d->acked = d->contig;
     } else {
@@ -340,71 +165,6 @@ void direction_give_up(struct stream_table *t, struct direction *d, bool force)
     }
     direction_wait_end(t, d);
     direction_settle(t, d);
-}
-
-/* The end of what this direction is known to have sent. */
-static uint64_t sent_end(const struct direction *d)
-{
-    uint64_t end = d->top;
-
-    if (d->start == START_NONE)
-        return 0;
-    if (d->acked > end && !fin_was_lost(d))
-        end = d->acked;
-    return d->fin != 0 && d->fin > end ? d->fin : end;
-}
-
-/*
- * The hole to tell next: one that the other side's bytes wait for, else the
- * one before the earlier bytes. NULL if no direction stands before a hole.
- */
-static struct direction *next_hole(struct flow *f)
-{
-    struct direction *found = NULL;
-    int64_t found_ns = 0;
-
-    for (int i = 0; i < 2; i++) {
-        struct direction *d = &f->dir[i];
-        struct window_stamp stamp = {INT64_MAX, 0};
-        uint64_t end = sent_end(d);
-
-        if (d->next < d->contig || d->contig >= end)
-            continue;
-        if (flow_peer(d)->next < flow_peer(d)->contig)
-            return d;
-        (void)window_stamp_at(&d->window, hole_end(d, end), &stamp);
-        if (found == NULL || stamp.time_ns < found_ns) {
-            found = d;
-            found_ns = stamp.time_ns;
-        }
-    }
-    return found;
-}
-
-void direction_finish(struct stream_table *t, struct flow *f)
-{
-    struct direction *d;
-
-    for (int i = 0; i < 2; i++) {
-        if (f->dir[i].start == START_GUESS)
-            f->dir[i].start = START_KNOWN;
-        direction_wait_end(t, &f->dir[i]);
-    }
-    for (;;) {
-        deliver(t, f);
-        d = next_hole(f);
-        if (d != NULL) {
-            uint64_t to = hole_end(d, sent_end(d));
-
-            skip(t, d, to, d->acked >= to ? GAP_ACKED : GAP_END);
-        } else if (f->dir[0].next < f->dir[0].contig) {
-            deliver_piece(t, &f->dir[0]);
-        } else if (f->dir[1].next < f->dir[1].contig) {
-            deliver_piece(t, &f->dir[1]);
-        } else {
-            return;
-        }
-    }
 }
 
 /* Coming in. */
@@ -475,12 +235,12 @@ static bool take_next(struct stream_table *t, struct direction *d,
                       const struct window_stamp *stamp)
 {
     if (pos != d->contig || d->next != d->contig || d->window.held != 0 ||
-        d->start != START_KNOWN || must_wait(d, stamp->needs))
+        d->start != START_KNOWN || turn_must_wait(d, stamp->needs))
         return false;
     window_keep(t->blocks, &d->window, pos, bytes);
-    tell_data(t, d, bytes, stamp->time_ns);
+    turn_tell(t, d, bytes, stamp->time_ns);
     d->contig = d->next;
-    trim(t, d);
+    turn_trim(t, d);
     return true;
 }
 

@@ -333,6 +333,33 @@ static void a_fin_that_was_not_captured_is_no_gap(void **state)
     assert_bytes(p, 0, SIDE_CLIENT, "more");
 }
 
+static void bytes_that_acknowledge_a_lost_fin_are_not_held_back(void **state)
+{
+    struct play *p = *state;
+
+    play_handshake(p);
+    play_data(p, SIDE_SERVER, 0, 0, "all");
+    play_data(p, SIDE_CLIENT, 0, 4, "more");
+    play_wait(p, 600);
+    assert_bytes(p, 0, SIDE_CLIENT, "more");
+    assert_int_equal(play_count(p)->held_bytes, 0);
+    assert_int_equal(play_count(p)->gaps, 0);
+}
+
+static void bytes_that_acknowledge_a_late_fin_come_with_it(void **state)
+{
+    struct play *p = *state;
+
+    play_handshake(p);
+    play_data(p, SIDE_SERVER, 0, 0, "all");
+    play_data(p, SIDE_CLIENT, 0, 4, "more");
+    assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].n, 0);
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 4, CLIENT_ISN + 1,
+              "");
+    assert_bytes(p, 0, SIDE_CLIENT, "more");
+    assert_true(stream(p, 0)->side[SIDE_SERVER].closed);
+}
+
 static void bytes_behind_a_supposed_fin_make_it_a_gap(void **state)
 {
     struct play *p = *state;
@@ -503,6 +530,8 @@ int main(void)
         TEST(closes_after_both_fins_with_all_bytes),
         TEST(a_fin_waits_for_the_bytes_before_it),
         TEST(a_fin_that_was_not_captured_is_no_gap),
+        TEST(bytes_that_acknowledge_a_lost_fin_are_not_held_back),
+        TEST(bytes_that_acknowledge_a_late_fin_come_with_it),
         TEST(bytes_behind_a_supposed_fin_make_it_a_gap),
         TEST(late_packets_of_a_closed_connection_open_no_other),
         TEST(a_new_syn_after_the_end_is_a_new_connection),
