@@ -247,7 +247,7 @@ void flow_end(struct stream_table *t, struct flow *f, enum stream_end why)
 
     if (f->closed)
         return;
-    direction_finish(t, f);
+    turn_finish(t, f);
     for (int i = 0; i < 2; i++) {
         struct direction *d = &f->dir[i == 0 ? first : !first];
 

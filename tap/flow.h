@@ -1,8 +1,8 @@
 /*
  * flow.h - the inside of stream.h: connections, their two directions, and the
  * queues in which they wait. Shared by stream.c (what a segment means),
- * direction.c (the bytes of one direction) and flow.c (pool and life of a
- * connection).
+ * direction.c (the bytes of one direction), turn.c (the order of both) and
+ * flow.c (pool and life of a connection).
  *
  * A position is a sequence number that does not wrap. In one direction
  *
@@ -155,9 +155,31 @@ bool direction_data(struct stream_table *t, struct direction *d,
 void direction_settle(struct stream_table *t, struct direction *d);
 /* The wait is over. force: because of a full pool, whatever it waits for. */
 void direction_give_up(struct stream_table *t, struct direction *d, bool force);
-/* Hands over everything of both directions, with gaps between. */
-void direction_finish(struct stream_table *t, struct flow *f);
+/* An acknowledgement one above all bytes: a FIN that was not captured. */
+bool direction_fin_was_lost(const struct direction *d);
 void direction_wait_end(struct stream_table *t, struct direction *d);
+
+/* The order in which both directions are told (turn.c). */
+
+/* Bytes whose sender had got `needs` of the peer's have to wait for those. */
+bool turn_must_wait(struct direction *d, uint64_t needs);
+/* Hands over the bytes at next. */
+void turn_tell(struct stream_table *t, struct direction *d, struct span bytes,
+               int64_t time_ns);
+/* The bytes from contig to `to` will not come. What is before them has been
+ * handed over. */
+void turn_gap(struct stream_table *t, struct direction *d, uint64_t to,
+              enum gap_cause cause);
+/* Where a hole at contig ends, at most at limit. */
+uint64_t turn_hole_end(struct direction *d, uint64_t limit);
+/* Lets old bytes go that need not be compared with any more. */
+void turn_trim(struct stream_table *t, struct direction *d);
+/* Hands over what both directions have, as far as holes allow. */
+void turn_deliver(struct stream_table *t, struct flow *f);
+/* Hands over what this one has, whatever it waits for. */
+void turn_force(struct stream_table *t, struct direction *d);
+/* Hands over everything of both directions, with gaps between. */
+void turn_finish(struct stream_table *t, struct flow *f);
 
 /* Life of a connection (flow.c). */
 
