@@ -122,8 +122,8 @@ static const uint8_t *stack_row(const struct tensor *const *t, size_t row)
     return (*t)->data.p + row * ((*t)->data.n / (*t)->shape[0]);
 }
 
-static int pack(const struct stack *s, const struct tensor *const *t,
-                struct panels *ret_w)
+static int pack(struct slab *slab, const struct stack *s,
+                const struct tensor *const *t, struct panels *ret_w)
 {
     struct panels w = {.type = type_of(t[0]), .k = s->k};
     const uint8_t *row[PANEL];
@@ -132,7 +132,7 @@ static int pack(const struct stack *s, const struct tensor *const *t,
     for (size_t i = 0; i < s->n; i++)
         w.n += s->rows[i];
     w.pitch = panel_bytes(w.type, w.k);
-    data = aligned_alloc(64, (w.n + PANEL - 1) / PANEL * w.pitch);
+    data = slab_take(slab, (w.n + PANEL - 1) / PANEL * w.pitch);
     if (data == NULL)
         return -ENOMEM;
     for (size_t p = 0; p < w.n; p += PANEL) {
@@ -181,7 +181,7 @@ static void take_stack(struct loader *l, const struct stack *s,
     }
     if (l->err != 0)
         return;
-    err = pack(s, t, &ret_m->w);
+    err = pack(&l->m->slab, s, t, &ret_m->w);
     if (err != 0)
         fail(l, err, s->prefix, "no memory");
     else if (s->bias)
@@ -273,12 +273,6 @@ int weights_load(struct model *m, struct why *ret_why)
     return l.err;
 }
 
-static void matrix_free(struct matrix *m)
-{
-    free((void *)m->w.data);
-    free(m->bias);
-}
-
 void weights_free(struct model *m)
 {
     for (size_t i = 0; m->layer != NULL && i < m->config.layers; i++) {
@@ -286,12 +280,13 @@ void weights_free(struct model *m)
 
         free(y->attn_norm);
         free(y->mlp_norm);
-        matrix_free(&y->qkv);
-        matrix_free(&y->o);
-        matrix_free(&y->gate_up);
-        matrix_free(&y->down);
+        free(y->qkv.bias);
+        free(y->o.bias);
+        free(y->gate_up.bias);
+        free(y->down.bias);
     }
-    matrix_free(&m->head);
+    free(m->head.bias);
+    slab_fini(&m->slab);
     free(m->norm);
     free(m->layer);
 }

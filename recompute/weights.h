@@ -8,6 +8,7 @@
 #include "numerics/fixed/kernels.h"
 #include "recompute/model.h"
 #include "safetensors.h"
+#include "slab.h"
 
 /* A matrix in panels, and the bias of its outputs or NULL. The panels of
  * matrices that read the same input stand behind one another as one. */
@@ -23,6 +24,7 @@ struct layer {
 
 struct model {
     struct model_config config;
+    struct slab slab;           /* the panels */
     struct tensors tensors;     /* mapped while the model is open */
     const struct tensor *embed; /* vocab x hidden */
     struct layer *layer;        /* config.layers */
