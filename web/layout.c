@@ -9,8 +9,6 @@
 
 #include "page.h"
 
-enum { QUIET_NS_S = 300 }; /* seconds without traffic that are worth a sign */
-
 static const struct {
     const char *path, *name;
 } bar[] = {
@@ -101,7 +99,7 @@ static void status_capture(struct page *p)
     } else {
         age_ns = p->now_ns - (int64_t)query_u64(&q, 0);
         status_open(p, query_u64(&q, 1) > 0 && query_u64(&q, 3) == 0 &&
-                           age_ns / 1000000000 < QUIET_NS_S);
+                           age_ns < p->site->quiet_ns);
         html_textf(&p->html,
                    "capture: last interval ended %s ago, %s frames, %s bytes "
                    "lost in gaps",

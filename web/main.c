@@ -69,6 +69,7 @@ static struct site site_of(const struct settings *s)
         .static_url = settings_str(s, "web.static_url"),
         .actor = settings_str(s, "web.actor"),
         .reveal = settings_bool(s, "web.reveal"),
+        .quiet_ns = settings_int(s, "check.traffic_s") * 1000000000,
         .deadline_ms = (int)settings_int(s, "web.deadline_ms"),
     };
 

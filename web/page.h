@@ -26,7 +26,8 @@ struct site {
     bool reveal;            /* stored content may be opened */
     bool has_key;           /* without a key no form is taken */
     uint8_t key[PAGE_KEY_BYTES];
-    int deadline_ms; /* of the queries of one request */
+    int64_t quiet_ns; /* silence of the tap that is worth a sign */
+    int deadline_ms;  /* of the queries of one request */
 };
 
 struct page {

@@ -51,6 +51,7 @@ void fixture_open(struct fixture *f, const char *dir)
         .reveal = true,
         .has_key = true,
         .key = "a key of thirty-two bytes, no m",
+        .quiet_ns = INT64_MAX,
         .deadline_ms = 10000,
     };
 }

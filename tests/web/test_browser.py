@@ -25,7 +25,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 CACHE = os.environ.get('ASSAY_CACHE', os.path.expanduser('~/.cache/assay'))
 AXE = 'axe-core-python==0.1.0'
@@ -133,6 +133,23 @@ class Walk:
         for text in texts:
             assert text in page, f'{text!r} is not on the page:\n{page}'
 
+    def wait(self, holds):
+        """A click may return before its page has come."""
+        WebDriverWait(self.browser, 30).until(lambda _: holds())
+
+    def rows(self):
+        return [row.text for row in self.browser.find_elements(
+            By.CSS_SELECTOR, 'main tbody tr')]
+
+    def follow(self, link):
+        """Clicks a link of the page and waits until its page is there."""
+        old = self.browser.find_element(By.TAG_NAME, 'html')
+        self.browser.find_element(*link).click()
+        self.wait(lambda: self.browser.find_element(By.TAG_NAME,
+                                                    'html') != old)
+        self.wait(lambda: self.browser.execute_script(
+            'return document.readyState') == 'complete')
+
     def check(self):
         """Console, title, accessibility, and no scrolling sideways."""
         log = self.browser.get_log('browser')
@@ -157,7 +174,8 @@ class Walk:
 
 def overview(walk, scheme):
     walk.open('/')
-    walk.see('Epoch 26', 'were drawn after the record was sealed and run again',
+    walk.see('Epoch 26',
+             'were drawn after the record was sealed and run again',
              'would fail the same check', 'By stratum', 'gpt-oss-20b',
              '4 mismatches')
     chart = walk.browser.find_element(By.CSS_SELECTOR, 'svg.chart')
@@ -172,36 +190,36 @@ def overview(walk, scheme):
 
 def lists(walk, scheme):
     browser = walk.browser
-    browser.find_element(By.LINK_TEXT, 'Exchanges').click()
-    rows = 'main tbody tr'
-    assert len(browser.find_elements(By.CSS_SELECTOR, rows)) == 50
+    walk.follow((By.LINK_TEXT, 'Exchanges'))
+    first = walk.rows()
+    assert len(first) == 50
     walk.see("<script>document.title='broken'</script>")
     walk.check()
     walk.shot('exchanges-' + scheme)
-    first = browser.find_element(By.CSS_SELECTOR, rows).text
-    browser.find_element(By.LINK_TEXT, 'Next page').click()
-    assert browser.find_element(By.CSS_SELECTOR, rows).text != first
-    browser.find_element(By.LINK_TEXT, 'Next page').click()
-    assert len(browser.find_elements(By.CSS_SELECTOR, rows)) == 4
+    walk.follow((By.LINK_TEXT, 'Next page'))
+    second = walk.rows()
+    assert len(second) == 50 and not set(first) & set(second)
+    walk.follow((By.LINK_TEXT, 'Next page'))
+    assert len(walk.rows()) == 4
     assert not browser.find_elements(By.LINK_TEXT, 'Next page')
-    browser.find_element(By.LINK_TEXT, 'First page').click()
-    assert browser.find_element(By.CSS_SELECTOR, rows).text == first
+    walk.follow((By.LINK_TEXT, 'First page'))
+    assert walk.rows() == first
     Select(browser.find_element(By.NAME, 'result')).select_by_value('MISMATCH')
     browser.find_element(By.NAME, 'model').send_keys('llama')
-    browser.find_element(By.XPATH, '//button[text()="Filter"]').click()
-    assert len(browser.find_elements(By.CSS_SELECTOR, rows)) == 3
+    walk.follow((By.XPATH, '//button[text()="Filter"]'))
+    assert len(walk.rows()) == 3, walk.rows()
     kept = Select(browser.find_element(By.NAME, 'result'))
     assert kept.first_selected_option.text == 'MISMATCH'
     walk.check()
 
 
 def mismatch(walk, scheme):
-    browser, unit = walk.browser, walk.server.units['token']
-    browser.find_element(By.LINK_TEXT, 'Mismatches').click()
+    unit = walk.server.units['token']
+    walk.follow((By.LINK_TEXT, 'Mismatches'))
     walk.see('MISMATCH token', 'UNCHECKABLE', 'step 5')
     walk.check()
     walk.shot('mismatches-' + scheme)
-    browser.find_element(By.CSS_SELECTOR, f'a[href$="/m/{unit}"]').click()
+    walk.follow((By.CSS_SELECTOR, f'a[href$="/m/{unit}"]'))
     walk.see('Did not reproduce at step 5 of 22: recorded “␣cat”, '
              'recomputed “␣car”.', '-0x1.0a41d2p+0 bf8520e9',
              'Forward pass 105 of engine e0',
@@ -227,7 +245,7 @@ def forms(walk):
     browser = walk.browser
     walk.open('/m/' + walk.server.units['logprob'])
     browser.find_element(By.ID, 'note').send_keys('seen before')
-    browser.find_element(By.CSS_SELECTOR, 'button[value=decide]').click()
+    walk.follow((By.CSS_SELECTOR, 'button[value=decide]'))
     walk.see('A decision needs a disposition.')
     note = browser.find_element(By.ID, 'note').get_attribute('value')
     assert note == 'seen before', note

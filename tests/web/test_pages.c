@@ -110,6 +110,25 @@ static void silence_is_an_alarm(void **state)
     fixture_close(&f);
 }
 
+static void a_quiet_tap_is_worth_a_sign(void **state)
+{
+    struct world *w = *state;
+    struct answer a = page(state, "/help");
+
+    assert_has(a, "attention: capture: last interval ended"); /* gap bytes */
+    free(a.all);
+    sqlite3_exec(w->f.db, "UPDATE traffic SET gap_bytes = 0", NULL, NULL, NULL);
+    fixture_commit(&w->f);
+    a = page(state, "/help");
+    assert_has(a, "</span> capture: last interval ended");
+    free(a.all);
+    w->f.site.quiet_ns = 1;
+    a = page(state, "/help");
+    assert_has(a, "attention: capture: last interval ended");
+    free(a.all);
+    w->f.site.quiet_ns = INT64_MAX;
+}
+
 static void nothing_of_nothing_is_certified_in_words(void **state)
 {
     struct fixture f;
@@ -504,6 +523,7 @@ int main(void)
         cmocka_unit_test(overview_leads_with_the_certificate),
         cmocka_unit_test(overview_gives_every_number_its_denominator),
         cmocka_unit_test(silence_is_an_alarm),
+        cmocka_unit_test(a_quiet_tap_is_worth_a_sign),
         cmocka_unit_test(nothing_of_nothing_is_certified_in_words),
         cmocka_unit_test(says_what_is_not_certified_yet),
         cmocka_unit_test(newest_certificate_and_verdict_hold),
