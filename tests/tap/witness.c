@@ -65,14 +65,19 @@ static void on_gap(void *user, enum side side, const struct stream_gap *g)
     assert_true(g->n > 0);
     assert_true(g->offset == d->next);
     s->owner->callbacks++;
+    d->next += g->n;
+    d->gap_bytes += g->n;
+    d->last_cause = g->cause;
+    if (d->gaps > 0 && d->gaps <= RECORDED_GAPS && d->n > 0 &&
+        d->gap[d->gaps - 1].at == d->n) {
+        d->gap[d->gaps - 1].n += g->n; /* one hole, told in parts */
+        return;
+    }
     if (d->gaps < RECORDED_GAPS) {
         d->gap[d->gaps].at = d->n;
         d->gap[d->gaps].n = g->n;
     }
-    d->next += g->n;
     d->gaps++;
-    d->gap_bytes += g->n;
-    d->last_cause = g->cause;
 }
 
 static void on_conflict(void *user, enum side side,
