@@ -143,4 +143,4 @@ OP vec vec_bf16_high(const uint8_t *p)
         _mm256_and_si256(_mm256_loadu_si256((const void *)p), upper));
 }
 
-#include "kernels_simd.h"
+#include "kernels_simd.inc"

@@ -139,4 +139,4 @@ OP vec vec_bf16_high(const uint8_t *p)
         _mm512_and_si512(_mm512_loadu_si512((const void *)p), upper));
 }
 
-#include "kernels_simd.h"
+#include "kernels_simd.inc"
