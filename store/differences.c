@@ -322,8 +322,8 @@ int differences_read(struct span bytes, struct differences *ret_d,
         return -ENOMEM;
     d.memory = m;
     *ret_why = "not JSON";
-    m->root = json_loadb((const char *)bytes.p, bytes.n, JSON_REJECT_DUPLICATES,
-                         NULL);
+    m->root = json_loadb((const char *)bytes.p, bytes.n,
+                         JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
     m->bytes = malloc(bytes.n + 1); /* hex is twice as long as its bytes */
     if (m->root != NULL && m->bytes != NULL)
         *ret_why = read_root(m, &d);
