@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/exit.h"
 #include "config/log.h"
@@ -59,14 +60,16 @@ static int run(const struct call *call, int argc, char **argv)
 {
     bool replay = argc > 0 && strcmp(argv[0], "replay") == 0;
     struct settings *s = NULL;
-    int err = settings_load(call->settings_path, stderr, &s), rc;
+    int err = 0, rc;
 
     /* A packet is replayed on machines that have no settings. */
-    if (err != 0 && !(replay && call->settings_path == NULL)) {
-        if (err != -EINVAL) {
-            errno = -err;
+    if (!replay || call->settings_path != NULL ||
+        access(SETTINGS_PATH, F_OK) == 0)
+        err = settings_load(call->settings_path, stderr, &s);
+    if (err != 0) {
+        errno = -err;
+        if (err != -EINVAL)
             log_warn("cannot read settings");
-        }
         return EXIT_SETTINGS;
     }
     if (call->check_only)
