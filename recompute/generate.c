@@ -119,15 +119,14 @@ static void check_end(struct generation *g)
         g->end = GENERATE_LENGTH;
 }
 
-static int choose(struct generation *g, const float *logits)
+static int choose(struct generation *g, struct logits logits)
 {
     struct sample_place at = {g->params.choice, (uint32_t)g->n_tokens};
-    uint32_t vocab = model_config(forward_model(g->forward))->vocab;
     int err;
 
     assert(g->n_tokens < g->room);
     err =
-        sample_token(&g->params.sampling, at, logits, vocab,
+        sample_token(&g->params.sampling, at, logits,
                      g->top + g->n_tokens * g->n_top, &g->tokens[g->n_tokens]);
     if (err != 0)
         return err;
@@ -145,7 +144,8 @@ int generation_take(struct generation *g, const struct member *m)
 
     g->done += m->n;
     for (size_t t = m->logits_from; t < m->n && err == 0; t++)
-        err = choose(g, m->logits + (t - m->logits_from) * vocab);
+        err = choose(g, (struct logits){
+                            m->logits + (t - m->logits_from) * vocab, vocab});
     return err;
 }
 

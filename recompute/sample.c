@@ -9,6 +9,7 @@
 #include "numerics/fixed/fixed_math.h"
 #include "numerics/fixed/kernels.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,7 @@ static int filter(struct draw *d)
     size_t kept = d->n;
     float *rest;
 
+    assert(d->ranking.heap != NULL); /* where filters() says so */
     if (d->s->top_k > 0 && d->s->top_k < d->n)
         kept = d->s->top_k;
     if (d->s->min_p > 0.0f)
@@ -243,64 +245,79 @@ static int draw(struct draw *d, uint32_t *ret_id)
 }
 
 /* The first of the largest. -EDOM: there is no order, or nothing to choose. */
-static int first_of(const float *logits, size_t n, uint32_t *ret_id)
+static int first_of(struct logits l, uint32_t *ret_id)
 {
     size_t best = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        if (!(logits[i] < INFINITY))
+    for (size_t i = 0; i < l.n; i++) {
+        if (!(l.row[i] < INFINITY))
             return -EDOM;
-        if (logits[i] > logits[best])
+        if (l.row[i] > l.row[best])
             best = i;
     }
-    if (n == 0 || logits[best] == -INFINITY)
+    if (l.n == 0 || l.row[best] == -INFINITY)
         return -EDOM;
     *ret_id = (uint32_t)best;
     return 0;
 }
 
-/* log of the sum of exp(logit - most). */
-static int log_sum(const float *logits, size_t n, float *ret_log)
+/* What turns a logit into a logprob. */
+struct norm {
+    float most; /* the largest logit */
+    float sum;  /* log of the sum of exp(logit - most) */
+};
+
+static int norm_init(struct norm *m, struct logits l, uint32_t first)
 {
-    float *copy = malloc(n * sizeof(*copy));
+    float *copy = malloc(l.n * sizeof(*copy));
 
     if (copy == NULL)
         return -ENOMEM;
-    memcpy(copy, logits, n * sizeof(*copy));
-    *ret_log = fixed_log(kernels_pick(NULL)->softmax(copy, n, 1.0f));
+    memcpy(copy, l.row, l.n * sizeof(*copy));
+    m->most = l.row[first];
+    m->sum = fixed_log(kernels_pick(NULL)->softmax(copy, l.n, 1.0f));
     free(copy);
     return 0;
 }
 
-static float logprob_of(const float *logits, uint32_t id, float most, float sum)
+static struct candidate candidate_of(const struct norm *m, struct logits l,
+                                     uint32_t id)
 {
-    return (logits[id] - most) - sum;
+    return (struct candidate){id, (l.row[id] - m->most) - m->sum};
+}
+
+/* The token's id, and its ranking where one was needed. */
+static int choose(struct draw *d, uint32_t first, uint32_t *ret_id)
+{
+    int err = 0;
+
+    if (d->s->n_top > 0 || filters(d->s, d->n))
+        err = ranking_init(&d->ranking, d->logits, d->n);
+    if (err != 0)
+        return err;
+    *ret_id = first;
+    return d->s->temperature > 0.0f ? draw(d, ret_id) : 0;
 }
 
 int sample_token(const struct sampling *s, struct sample_place at,
-                 const float *logits, size_t n, struct candidate *top,
+                 struct logits logits, struct candidate *top,
                  struct candidate *ret_chosen)
 {
-    struct draw d = {.s = s, .at = at, .logits = logits, .n = n};
+    struct draw d = {.s = s, .at = at, .logits = logits.row, .n = logits.n};
     uint32_t first, id;
-    float sum;
-    int err = first_of(logits, n, &first);
+    struct norm norm;
+    int err = first_of(logits, &first);
 
-    if (err == 0)
-        err = log_sum(logits, n, &sum);
-    if (err == 0 && (s->n_top > 0 || filters(s, n)))
-        err = ranking_init(&d.ranking, logits, n);
-    id = first;
-    if (err == 0 && s->temperature > 0.0f)
-        err = draw(&d, &id);
-    for (size_t i = 0; err == 0 && i < s->n_top; i++) {
-        top[i].id = ranking_at(&d.ranking, i);
-        top[i].logprob = logprob_of(logits, top[i].id, logits[first], sum);
-    }
-    free(d.ranking.heap);
     if (err != 0)
         return err;
-    *ret_chosen =
-        (struct candidate){id, logprob_of(logits, id, logits[first], sum)};
-    return 0;
+    err = norm_init(&norm, logits, first);
+    if (err == 0)
+        err = choose(&d, first, &id);
+    if (err == 0) {
+        for (size_t i = 0; i < s->n_top; i++)
+            top[i] = candidate_of(&norm, logits, ranking_at(&d.ranking, i));
+        *ret_chosen = candidate_of(&norm, logits, id);
+    }
+    free(d.ranking.heap);
+    return err;
 }

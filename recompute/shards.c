@@ -108,8 +108,10 @@ static int list_names(const json_t *index, char ***ret_names, size_t *ret_n,
     size_t n = 0;
     int err;
 
-    if (names == NULL)
-        return why_set(why, -ENOMEM, "no memory");
+    if (names == NULL) {
+        (void)why_set(why, -ENOMEM, "no memory");
+        return -ENOMEM;
+    }
     err = index != NULL ? list_of_index(index, names, &n, why)
                         : add_name(names, &n, ONE_FILE);
     if (err != 0) {
@@ -170,8 +172,10 @@ static int add_file(struct tensors *t, const char *dir, const char *name,
     char *tensor;
     int err = map_file(dir, name, m);
 
-    if (err != 0)
-        return why_set(why, err, "%s: %s", name, strerror(-err));
+    if (err != 0) {
+        (void)why_set(why, err, "%s: %s", name, strerror(-err));
+        return err;
+    }
     t->n_files++;
     if (safetensors_read(span_of(m->p, m->n), t, &text, &tensor) == PARSE_OK)
         return 0;
@@ -226,7 +230,7 @@ static int open_files(const char *dir, const json_t *index, struct tensors *t,
 
     if (err != 0)
         return err;
-    t->file = calloc(n, sizeof(*t->file));
+    t->file = calloc(n + 1, sizeof(*t->file));
     if (t->file == NULL)
         err = why_set(why, -ENOMEM, "no memory");
     for (size_t i = 0; i < n && err == 0; i++)

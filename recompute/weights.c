@@ -24,8 +24,10 @@ struct loader {
 
 static void fail(struct loader *l, int err, const char *name, const char *what)
 {
-    if (l->err == 0)
-        l->err = why_set(l->why, err, "weights: %s: %s", name, what);
+    if (l->err != 0)
+        return;
+    l->err = err;
+    (void)why_set(l->why, err, "weights: %s: %s", name, what);
 }
 
 /* The tensor of this name and shape; columns 0: a vector. */

@@ -129,8 +129,8 @@ static void add_line(struct feed *f, const json_t *j)
 
     if (text == NULL || grown == NULL)
         fatalx(EXIT_IO, "no memory");
-    memcpy(grown + f->n_lines, text, n);
-    grown[f->n_lines + n] = '\n';
+    text[n] = '\n'; /* in place of its NUL */
+    memcpy(grown + f->n_lines, text, n + 1);
     f->lines = grown;
     f->n_lines += n + 1;
     free(text);

@@ -168,6 +168,8 @@ static enum MHD_Result take_body(struct call *c, const char *bytes, size_t n)
     return MHD_YES;
 }
 
+/* The library's type of function. */
+/* NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection,
                                   const char *url, const char *method,
                                   const char *version, const char *data,

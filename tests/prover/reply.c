@@ -54,6 +54,7 @@ const struct candidate *answer_top(const struct answer *a, size_t i,
 /* Any bytes as a JSON text: ill-formed ones become U+FFFD. */
 static json_t *text_of(struct span bytes)
 {
+    static const uint8_t unknown[3] = {0xef, 0xbf, 0xbd}; /* U+FFFD */
     char *out = malloc(bytes.n * 3 + 1);
     size_t n = 0, step;
     json_t *j;
@@ -65,7 +66,7 @@ static json_t *text_of(struct span bytes)
             memcpy(out + n, bytes.p, step);
             n += step;
         } else {
-            memcpy(out + n, "\xef\xbf\xbd", 3);
+            memcpy(out + n, unknown, 3);
             n += 3;
         }
         bytes = span_of(bytes.p + step, bytes.n - step);

@@ -102,9 +102,9 @@ static void check_tokens(const struct golden *g)
     s.seed = 7;
     assert_int_equal(g->want.n, 16);
     for (uint32_t p = 0; p < 16; p++) {
-        assert_int_equal(
-            sample_token(&s, (struct sample_place){0, p}, logits, 10, NULL, &c),
-            0);
+        assert_int_equal(sample_token(&s, (struct sample_place){0, p},
+                                      (struct logits){logits, 10}, NULL, &c),
+                         0);
         assert_int_equal(c.id, bits_of(g->want.v[p]));
     }
 }

@@ -26,7 +26,8 @@ static uint32_t choose(const struct sampling *s, uint32_t position)
     struct sample_place at = {0, position};
     struct candidate top[N], c;
 
-    assert_int_equal(sample_token(s, at, logits, N, top, &c), 0);
+    assert_int_equal(sample_token(s, at, (struct logits){logits, N}, top, &c),
+                     0);
     return c.id;
 }
 
@@ -72,8 +73,9 @@ static void alternatives_come_in_order_with_logprobs(void **state)
     (void)state;
     sampling_init(&s);
     s.n_top = N;
-    assert_int_equal(
-        sample_token(&s, (struct sample_place){0, 0}, logits, N, top, &c), 0);
+    assert_int_equal(sample_token(&s, (struct sample_place){0, 0},
+                                  (struct logits){logits, N}, top, &c),
+                     0);
     for (size_t i = 0; i < N; i++)
         sum += exp((double)logits[i] - 3.0);
     for (size_t i = 0; i < N; i++) {
@@ -160,15 +162,15 @@ static void seed_position_and_choice_each_matter(void **state)
     s.temperature = 5.0f;
     for (uint32_t p = 0; p < 64; p++) {
         s.seed = 1;
-        (void)sample_token(&s, (struct sample_place){0, p}, logits, N, NULL,
-                           &a);
-        (void)sample_token(&s, (struct sample_place){1, p}, logits, N, NULL,
-                           &b);
-        (void)sample_token(&s, (struct sample_place){0, p + 64}, logits, N,
-                           NULL, &c);
+        (void)sample_token(&s, (struct sample_place){0, p},
+                           (struct logits){logits, N}, NULL, &a);
+        (void)sample_token(&s, (struct sample_place){1, p},
+                           (struct logits){logits, N}, NULL, &b);
+        (void)sample_token(&s, (struct sample_place){0, p + 64},
+                           (struct logits){logits, N}, NULL, &c);
         s.seed = 1 + (1ull << 32);
-        (void)sample_token(&s, (struct sample_place){0, p}, logits, N, NULL,
-                           &d);
+        (void)sample_token(&s, (struct sample_place){0, p},
+                           (struct logits){logits, N}, NULL, &d);
         differ[0] += a.id != b.id;
         differ[1] += a.id != c.id;
         differ[2] += a.id != d.id;
@@ -186,14 +188,18 @@ static void what_has_no_order_is_refused(void **state)
 
     (void)state;
     sampling_init(&s);
-    assert_int_equal(sample_token(&s, at, bad, 3, NULL, &c), -EDOM);
+    assert_int_equal(sample_token(&s, at, (struct logits){bad, 3}, NULL, &c),
+                     -EDOM);
     bad[1] = INFINITY;
-    assert_int_equal(sample_token(&s, at, bad, 3, NULL, &c), -EDOM);
+    assert_int_equal(sample_token(&s, at, (struct logits){bad, 3}, NULL, &c),
+                     -EDOM);
     bad[0] = bad[1] = bad[2] = -INFINITY;
-    assert_int_equal(sample_token(&s, at, bad, 3, NULL, &c), -EDOM);
+    assert_int_equal(sample_token(&s, at, (struct logits){bad, 3}, NULL, &c),
+                     -EDOM);
     bad[2] = 0.0f;
     s.temperature = 1.0f;
-    assert_int_equal(sample_token(&s, at, bad, 3, NULL, &c), 0);
+    assert_int_equal(sample_token(&s, at, (struct logits){bad, 3}, NULL, &c),
+                     0);
     assert_int_equal(c.id, 2);
     assert_int_equal(float_bits(c.logprob), 0);
 }
@@ -242,8 +248,9 @@ static void skipping_changes_nothing(void **state)
             rng = rng * 1664525 + 1013904223;
             z[i] = (float)(rng >> 8) * 0x1p-24f * (float)(p + 1);
         }
-        assert_int_equal(
-            sample_token(&s, (struct sample_place){2, p}, z, BIG, NULL, &c), 0);
+        assert_int_equal(sample_token(&s, (struct sample_place){2, p},
+                                      (struct logits){z, BIG}, NULL, &c),
+                         0);
         for (uint32_t i = 0; i < BIG; i++) {
             uint32_t counter[4] = {i / 4, p, 2, 0};
             float u, v;

@@ -48,13 +48,19 @@ struct sample_place {
     uint32_t position;
 };
 
+/* One row of logits, borrowed. */
+struct logits {
+    const float *row;
+    size_t n;
+};
+
 /*
- * Chooses the token at `position` of `choice` from n logits. top: room for
- * s->n_top candidates, written in order; n_top is at most n. -EDOM: a logit is
- * NaN or +inf, or all are -inf; -ENOMEM.
+ * Chooses the token at this place from a row of logits. top: room for s->n_top
+ * candidates, written in order; n_top is at most the row's length. -EDOM: a
+ * logit is NaN or +inf, or all are -inf; -ENOMEM.
  */
 int sample_token(const struct sampling *s, struct sample_place at,
-                 const float *logits, size_t n, struct candidate *top,
+                 struct logits logits, struct candidate *top,
                  struct candidate *ret_chosen);
 
 /* One block of Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random
