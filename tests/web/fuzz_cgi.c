@@ -24,11 +24,19 @@ static void fail(const char *why, const char *text)
     abort();
 }
 
+static void close_world(void)
+{
+    world_close(&world);
+}
+
 /* The index is made once; no store listens, so forms end early. */
 static const struct site *site(void)
 {
-    if (world.f.db == NULL)
+    if (world.f.db == NULL) {
         world_open(&world, NULL);
+        if (atexit(close_world) != 0)
+            abort();
+    }
     return &world.f.site;
 }
 
