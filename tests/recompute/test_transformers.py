@@ -4,6 +4,7 @@ float32 tolerance, for the two real models and for made-up ones of every shape
 of the family (biases, scalings of RoPE, dtypes, shards, untied heads).
 
 usage: test_transformers.py LOGITS SHARED_DIR   (suite peers)
+       test_transformers.py --model SHARED_DIR  makes SmolLM2-135M, prints where
 
 LOGITS is the program of logits.c. What it needs is made under $ASSAY_CACHE
 (default ~/.cache/assay) the first time: a virtual environment with the pinned
@@ -167,6 +168,9 @@ def main():
     program, shared = sys.argv[1:]
     os.makedirs(CACHE, exist_ok=True)
     enter_venv()
+    if program == '--model':
+        print(smollm2(shared))
+        return
     compare(program, shared + '/models/stories260k')
     check_story(program, shared + '/models/stories260k')
     compare(program, smollm2(shared))
