@@ -160,7 +160,7 @@ static int filter(struct draw *d)
     size_t kept = d->n;
     float *rest;
 
-    assert(d->ranking.heap != NULL); /* where filters() says so */
+    assert(d->ranking.heap != NULL && d->n > 0); /* else no filter */
     if (d->s->top_k > 0 && d->s->top_k < d->n)
         kept = d->s->top_k;
     if (d->s->min_p > 0.0f)

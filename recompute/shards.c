@@ -231,8 +231,10 @@ static int open_files(const char *dir, const json_t *index, struct tensors *t,
     if (err != 0)
         return err;
     t->file = calloc(n + 1, sizeof(*t->file));
-    if (t->file == NULL)
-        err = why_set(why, -ENOMEM, "no memory");
+    if (t->file == NULL) {
+        (void)why_set(why, -ENOMEM, "no memory");
+        err = -ENOMEM;
+    }
     for (size_t i = 0; i < n && err == 0; i++)
         err = add_file(t, dir, names[i], why);
     if (err == 0)

@@ -9,6 +9,7 @@
 #include "numerics/fixed/fixed_math.h"
 #include "why.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@ static void fail(struct loader *l, int err, const char *name, const char *what)
 {
     if (l->err != 0)
         return;
-    l->err = err;
     (void)why_set(l->why, err, "weights: %s: %s", name, what);
+    l->err = err;
 }
 
 /* The tensor of this name and shape; columns 0: a vector. */
@@ -175,6 +176,7 @@ static void take_stack(struct loader *l, const struct stack *s,
     char name[NAME_MAX_OF_TENSOR];
     int err;
 
+    assert(s->n > 0);
     for (size_t i = 0; i < s->n; i++) {
         name_of(s, i, "weight", name);
         t[i] = take(l, name, s->rows[i], s->k);
