@@ -33,16 +33,40 @@ struct worker {
     struct outbox out;
 };
 
-/* Whether the store already has every run's result as a file. */
-static bool is_done(const struct worker *w, const struct job *j)
+/* Whether the result file says that the job cannot be run. */
+static bool is_refusal(const char *path)
 {
-    for (uint32_t run = 1; run <= j->runs; run++) {
+    struct result r;
+    uint8_t *bytes;
+    const char *why;
+    bool refusal = false;
+    size_t n;
+
+    if (file_read(NULL, path, JOB_MAX, &bytes, &n) != 0)
+        return false;
+    if (result_read(span_of(bytes, n), &r, &why) == 0) {
+        refusal = !r.ok;
+        result_free(&r);
+    }
+    free(bytes);
+    return refusal;
+}
+
+/* The first run whose result the store does not have as a file; past the last
+ * one if there is none, or if no more is wanted. */
+static uint32_t next_run(const struct worker *w, const struct job *j)
+{
+    uint32_t run = 1;
+
+    for (; run <= j->runs; run++) {
         struct path p = layout_result(w->state_dir, j->epoch, j->unit, run);
 
         if (access(p.text, F_OK) != 0)
-            return false;
+            break;
+        if (is_refusal(p.text))
+            return j->runs + 1;
     }
-    return true;
+    return run;
 }
 
 static int put_result(struct worker *w, const struct job *j,
@@ -82,9 +106,10 @@ static int put_result(struct worker *w, const struct job *j,
 static int run_all(struct worker *w, const struct job *j)
 {
     struct outcome o;
+    uint32_t run = next_run(w, j);
     int err = 0;
 
-    for (uint32_t run = 1; err == 0 && run <= j->runs && !worker_stop; run++) {
+    for (; err == 0 && run <= j->runs && !worker_stop; run++) {
         err = run_job(&w->options, j, run, &o);
         if (err != 0)
             break;
@@ -116,10 +141,8 @@ static int take(struct worker *w, const char *name)
     }
     if (err != 0)
         return err;
-    if (!is_done(w, &j)) {
-        err = run_all(w, &j);
-        log_debug("job done file=\"%s\" runs=%u", name, j.runs);
-    }
+    err = run_all(w, &j);
+    log_debug("job done file=\"%s\" runs=%u", name, j.runs);
     job_free(&j);
     return err;
 }
