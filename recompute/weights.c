@@ -180,11 +180,13 @@ static void take_stack(struct loader *l, const struct stack *s,
     for (size_t i = 0; i < s->n; i++) {
         name_of(s, i, "weight", name);
         t[i] = take(l, name, s->rows[i], s->k);
-        if (t[i] != NULL && t[i]->dtype != t[0]->dtype)
+        if (t[i] == NULL)
+            return;
+        if (t[i]->dtype != t[0]->dtype) {
             fail(l, -EINVAL, name, "has another dtype than its neighbours");
+            return;
+        }
     }
-    if (l->err != 0)
-        return;
     err = pack(&l->m->slab, s, t, &ret_m->w);
     if (err != 0)
         fail(l, err, s->prefix, "no memory");
