@@ -1,0 +1,180 @@
+/*
+ * plan_replay.c - a plan's rows to the claims that wait for them.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "llama/plan_replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "llama/llama.h"
+#include "llama/plan.h"
+#include "llama/plan_match.h"
+#include "llama/plan_run.h"
+#include "llama/recipe.h"
+#include "llama/sampler.h"
+#include "llama/turn.h"
+
+/* One claim held against one turn that may be its. */
+struct pair {
+    size_t claim, turn;
+    size_t next; /* another pair of the same turn, or SIZE_MAX */
+    struct llama_sampler *sampler;
+    struct claim_score score;
+};
+
+struct bench {
+    const struct plan_replay *r;
+    const struct claim_llama *claims;
+    size_t n_claims;
+    struct claim_desk desk;
+    struct pair *pairs;
+    size_t n_pairs;
+    size_t *of_turn; /* first pair of each turn */
+};
+
+static int open_sampler(const struct bench *b, struct pair *p)
+{
+    const struct claim_llama *c = &b->claims[p->claim];
+    const struct turn *t = &b->r->turns->turns[p->turn];
+
+    if (!c->sampling)
+        return 0;
+    int err =
+        llama_sampler_open(c->sampling, (uint32_t)b->desk.vocab, &p->sampler);
+    for (size_t i = 0; !err && i < t->n_prompt; i++)
+        llama_sampler_accept(p->sampler, t->ids[i]);
+    return err;
+}
+
+static int add_pairs(struct bench *b, size_t claim, const size_t *turns,
+                     size_t n)
+{
+    struct pair *grown =
+        reallocarray(b->pairs, b->n_pairs + n + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    b->pairs = grown;
+    for (size_t i = 0; i < n; i++) {
+        struct pair *p = &b->pairs[b->n_pairs];
+        *p = (struct pair){claim, turns[i], b->of_turn[turns[i]], NULL, {0}};
+        claim_score_init(&p->score);
+        b->of_turn[turns[i]] = b->n_pairs++;
+        int err = open_sampler(b, p);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int pair_all(struct bench *b)
+{
+    size_t n_turns = b->r->turns->n;
+    int err = 0;
+
+    size_t *found = calloc(n_turns + 1, sizeof(*found));
+    b->of_turn = calloc(n_turns + 1, sizeof(*b->of_turn));
+    if (!found || !b->of_turn)
+        err = -ENOMEM;
+    for (size_t i = 0; !err && i < n_turns; i++)
+        b->of_turn[i] = SIZE_MAX;
+    for (size_t i = 0; !err && i < b->n_claims; i++) {
+        size_t n = plan_match(b->r->turns, &b->claims[i], found);
+        err = add_pairs(b, i, found, n);
+    }
+    free(found);
+    return err;
+}
+
+static int row(void *arg, size_t number, const float *logits)
+{
+    struct bench *b = arg;
+    const struct turns *t = b->r->turns;
+
+    for (size_t s = t->rows[number]; s != SIZE_MAX; s = t->steps[s].next)
+        for (size_t i = b->of_turn[t->steps[s].turn]; i != SIZE_MAX;
+             i = b->pairs[i].next) {
+            struct pair *p = &b->pairs[i];
+            (void)claim_step(&b->desk, &b->claims[p->claim], t->steps[s].step,
+                             logits, p->sampler, &p->score);
+        }
+    return 0;
+}
+
+/* A position that the turn never computed was not reproduced. */
+static void finish(const struct bench *b, struct pair *p)
+{
+    size_t n = claim_tokens(&b->claims[p->claim]);
+    size_t rows = b->r->turns->turns[p->turn].n_rows;
+
+    if (n <= rows)
+        return;
+    p->score.differing += n - rows;
+    if (p->score.first == SIZE_MAX) {
+        p->score.first = rows;
+        p->score.first_is_token = true;
+    }
+}
+
+/* The pair with the fewest differences whose claim and turn are both free. */
+static struct pair *best_pair(const struct bench *b,
+                              const struct plan_verdict *v, const bool *taken)
+{
+    struct pair *best = NULL;
+
+    for (size_t i = 0; i < b->n_pairs; i++) {
+        struct pair *p = &b->pairs[i];
+        if (v[p->claim].turn != SIZE_MAX || taken[p->turn])
+            continue;
+        if (!best || p->score.differing < best->score.differing)
+            best = p;
+    }
+    return best;
+}
+
+/* Each turn made one answer. */
+static int assign(const struct bench *b, struct plan_verdict *v)
+{
+    bool *taken = calloc(b->r->turns->n + 1, sizeof(*taken));
+    if (!taken)
+        return -ENOMEM;
+    for (size_t i = 0; i < b->n_claims; i++) {
+        v[i].turn = SIZE_MAX;
+        claim_score_init(&v[i].score);
+    }
+    for (struct pair *p; (p = best_pair(b, v, taken)) != NULL;) {
+        taken[p->turn] = true;
+        v[p->claim].turn = p->turn;
+        v[p->claim].score = p->score;
+    }
+    free(taken);
+    return 0;
+}
+
+static void bench_fini(struct bench *b)
+{
+    for (size_t i = 0; i < b->n_pairs; i++)
+        if (b->pairs[i].sampler)
+            llama_sampler_close(b->pairs[i].sampler);
+    free(b->pairs);
+    free(b->of_turn);
+    claim_desk_fini(&b->desk);
+}
+
+int plan_replay(const struct plan_replay *r, const struct claim_llama *claims,
+                size_t n, struct plan_verdict *ret_verdicts, uint64_t *ret_runs)
+{
+    struct bench b = {.r = r, .claims = claims, .n_claims = n};
+    struct plan_runner runner = {r->model, &r->recipe->run, r->pool, row, &b};
+
+    *ret_runs = 0;
+    int err = claim_desk_init(&b.desk, llama_model_shape(r->model)->vocab,
+                              r->recipe->logprobs);
+    err = err ? err : pair_all(&b);
+    err = err ? err : plan_run(r->plan, &runner, ret_runs);
+    for (size_t i = 0; !err && i < b.n_pairs; i++)
+        finish(&b, &b.pairs[i]);
+    err = err ? err : assign(&b, ret_verdicts);
+    bench_fini(&b);
+    return err;
+}
