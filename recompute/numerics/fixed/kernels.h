@@ -2,8 +2,7 @@
  * kernels.h - numerics `fixed`: float32 with one written order. A table of
  * kernels for each instruction set; all give the same bits. kernels_ref.c is
  * the definition (docs/numerics-fixed.md says it in words), kernels_simd.inc
- * the
- * fast form, compiled as AVX2 and as AVX-512.
+ * the fast form, compiled as AVX2 and as AVX-512.
  *
  * Matrices W (n outputs, k inputs) lie in panels of 16 outputs:
  *   F32   [panel][i in k][16] float
