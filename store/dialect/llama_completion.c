@@ -80,8 +80,11 @@ static void read_result(struct answer_build *b, const json_t *root)
 /* Counts of one result; a list's add up. */
 static void read_counts(struct answer_build *b, const json_t *root)
 {
-    uint64_t in, out;
+    uint64_t in, out, cached;
 
+    if (json_count(json_object_get(json_member(root, "timings"), "cache_n"),
+                   &cached))
+        b->answer->tokens_cached += cached;
     if (!json_count(json_object_get(root, "tokens_evaluated"), &in) ||
         !json_count(json_object_get(root, "tokens_predicted"), &out))
         return;

@@ -414,9 +414,9 @@ static void llama_list_and_stream_add_up(void **state)
                 "false,\"tokens_predicted\":1,\"tokens_evaluated\":4}\n\n"
                 "data: {\"index\":0,\"content\":\"\",\"tokens\":[],\"stop\":"
                 "true,\"stop_type\":\"eos\",\"tokens_predicted\":2,"
-                "\"tokens_evaluated\":4}\n\n");
+                "\"tokens_evaluated\":4,\"timings\":{\"cache_n\":3}}\n\n");
     ids(x.answer.choices[0].tokens, x.answer.choices[0].n_tokens, "9");
-    counts(4, 2, 0);
+    counts(4, 2, 3);
     assert_true(x.answer.ended);
 }
 
