@@ -1,0 +1,101 @@
+/*
+ * answers.c - claims of one exchange.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "llama/answers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/dialect.h"
+
+/* Alternatives that chat gives when nobody says how many. */
+enum { CHAT_TOP = 20 };
+
+/* What a request that is not usable asked for, all the same. */
+static uint32_t probs_asked(const struct api_exchange *x)
+{
+    const struct api_request *r = &x->request;
+
+    if (!r->logprobs)
+        return 0;
+    if (r->top_logprobs == 0 && strcmp(x->api, "openai.chat") == 0)
+        return CHAT_TOP;
+    return r->top_logprobs;
+}
+
+static void fill_known(struct answers *a, struct claim_llama *c, size_t k)
+{
+    const struct llama_prompt *p = llama_request_prompt(&a->request, k);
+
+    c->prompt = p->ids;
+    c->n_prompt = p->n_ids;
+    c->n_probs = a->request.n_probs;
+    c->after_sampling = a->request.after_sampling;
+    if (a->request.choice != LLAMA_CHOICE_KNOWN)
+        return;
+    a->samplings[k] = llama_request_sampling(&a->request, k);
+    c->sampling = &a->samplings[k];
+}
+
+static void fill(const struct api_exchange *x, struct answers *a, size_t k)
+{
+    struct claim_llama *c = &a->claims[k];
+    uint32_t index = x->answer.choices[k].index;
+    bool one = x->answer.n_choices == 1;
+
+    *c = (struct claim_llama){.choice = &x->answer.choices[k],
+                              .n_prompt = SIZE_MAX,
+                              .n_cached = SIZE_MAX,
+                              .n_probs = probs_asked(x)};
+    if (one && x->answer.has_usage)
+        c->n_cached = x->answer.tokens_cached;
+    if (a->reason) {
+        if (one && x->answer.has_usage)
+            c->n_prompt = x->answer.tokens_in;
+        return;
+    }
+    if (index < llama_request_answers(&a->request))
+        fill_known(a, c, index);
+}
+
+int answers_init(const struct api_exchange *x,
+                 const struct llama_request_model *m, struct answers *ret_a)
+{
+    struct answers a = {.n = x->answer.n_choices};
+
+    if (x->answer.error.n != 0)
+        a.n = 0;
+    if (a.n == 0) {
+        *ret_a = a;
+        return 0;
+    }
+    int err = llama_request_init(x->api, &x->request, m, &a.request, &a.reason);
+    if (err && err != -ENOTSUP)
+        return err;
+    if (!err)
+        a.reason = NULL;
+    size_t room = a.n;
+    if (!a.reason && llama_request_answers(&a.request) > room)
+        room = llama_request_answers(&a.request);
+    a.claims = calloc(a.n, sizeof(*a.claims));
+    a.samplings = calloc(room, sizeof(*a.samplings));
+    if (!a.claims || !a.samplings) {
+        answers_fini(&a);
+        return -ENOMEM;
+    }
+    for (size_t k = 0; k < a.n; k++)
+        fill(x, &a, k);
+    *ret_a = a;
+    return 0;
+}
+
+void answers_fini(struct answers *a)
+{
+    if (!a->reason && a->n > 0)
+        llama_request_fini(&a->request);
+    free(a->claims);
+    free(a->samplings);
+    *a = (struct answers){0};
+}
