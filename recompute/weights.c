@@ -117,18 +117,21 @@ static void name_of(const struct stack *s, size_t i, const char *what,
                    what); /* layer numbers are short: it fits */
 }
 
-/* Row `row` of the stack, as a tensor and the row within it. */
-static const uint8_t *stack_row(const struct tensor *const *t, size_t row)
+/* Row `row` of the stack, each row being `bytes` long. */
+static const uint8_t *stack_row(const struct tensor *const *t, size_t row,
+                                size_t bytes)
 {
-    while (row >= (*t)->shape[0])
-        row -= (*t++)->shape[0];
-    return (*t)->data.p + row * ((*t)->data.n / (*t)->shape[0]);
+    for (; *t != NULL && row >= (*t)->shape[0]; t++)
+        row -= (*t)->shape[0];
+    assert(*t != NULL); /* the rows are those of the stack's tensors */
+    return (*t)->data.p + row * bytes;
 }
 
 static int pack(struct slab *slab, const struct stack *s,
                 const struct tensor *const *t, struct panels *ret_w)
 {
     struct panels w = {.type = type_of(t[0]), .k = s->k};
+    size_t size = w.type == WEIGHT_F32 ? 4 : 2;
     const uint8_t *row[PANEL];
     uint8_t *data;
 
@@ -142,7 +145,7 @@ static int pack(struct slab *slab, const struct stack *s,
         size_t n = w.n - p < PANEL ? w.n - p : PANEL;
 
         for (size_t r = 0; r < n; r++)
-            row[r] = stack_row(t, p + r);
+            row[r] = stack_row(t, p + r, w.k * size);
         panel_pack(&w, row, n, data + p / PANEL * w.pitch);
     }
     w.data = data;
@@ -172,7 +175,7 @@ static void take_bias(struct loader *l, const struct stack *s,
 static void take_stack(struct loader *l, const struct stack *s,
                        struct matrix *ret_m)
 {
-    const struct tensor *t[3] = {NULL};
+    const struct tensor *t[4] = {NULL}; /* and an end */
     char name[NAME_MAX_OF_TENSOR];
     int err;
 
