@@ -49,8 +49,6 @@ struct llama_shape {
     uint32_t vocab, hidden, ffn, layers, heads, kv_heads, head_dim;
     uint32_t context; /* positions the model was made for */
     float rms_eps;
-    bool invariant; /* every weight type of it has one kernel for any batch
-                     * under the build it was asked for */
 };
 
 /* g is borrowed until llama_model_close. -EINVAL: an architecture, a type or a
@@ -131,6 +129,9 @@ struct llama_choice {
      * did not. */
     uint32_t n_borders;
     const uint32_t *borders; /* borrowed */
+    /* Each of our tokens was a ubatch like this, at first and wanted_first,
+     * one after another: known answers are replayed many tokens at a time. */
+    bool each;
 };
 
 /* Room for the borders of any recipe. */

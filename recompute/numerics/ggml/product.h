@@ -1,0 +1,60 @@
+/*
+ * product.h - matrix products of numerics `ggml`: which kernel, and what each
+ * kernel sums in which order.
+ *
+ * Comes in: rows of a weight matrix as the file holds them, rows of rounded
+ * activations. Goes out: floats. The order of a sum depends on the type and on
+ * the form below, and on nothing else.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef NUMERICS_GGML_PRODUCT_H
+#define NUMERICS_GGML_PRODUCT_H
+
+#include "numerics/ggml/blocks.h"
+
+enum form {
+    FORM_DOT,     /* one row at a time (vec_dot) */
+    FORM_CHAIN,   /* tinyBLAS: one vector accumulator (float types) */
+    FORM_COLUMNS, /* repacked Q4_0, Q4_K: a scalar accumulator, a step a block
+                   * (gemv) */
+    FORM_PAIRS,   /* repacked Q4_K, rows in fours: a step for 64 (gemm) */
+    FORM_TILED,   /* K-quants, many rows: a scalar accumulator */
+    FORMS
+};
+
+/* Some rows of weights against some rows of activations. */
+struct ggml_tile {
+    const struct ggml_build *build;
+    enum ggml_type type;
+    size_t k;
+    const uint8_t *w; /* the first row of weights */
+    size_t w_bytes;   /* from row to row */
+    size_t w_n;
+    const uint8_t *x; /* the first row of activations */
+    size_t x_bytes;
+    size_t x_n;
+    float *out; /* out[r * stride + o] */
+    size_t stride;
+};
+
+/* The form for one row: m outputs, k inputs, `rows` rows in the product,
+ * this one at `place`. */
+struct product_shape {
+    enum ggml_type type;
+    size_t k, m;
+};
+enum form form_of(const struct ggml_build *b, const struct product_shape *s,
+                  size_t rows, size_t place);
+/* The form is the same for any number of rows. */
+bool form_invariant(const struct ggml_build *b, const struct product_shape *s);
+
+void tile_ref(enum form form, const struct ggml_tile *t);
+/* One sum. Float types: x as ACT_ of the type. */
+float dot_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
+              const uint8_t *x);
+float dot_floats_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
+                     const uint8_t *x);
+/* t[i] + t[i + half], halves of halves: the sum of 16 or 8 lanes. */
+float sum_halves(const float *lane, unsigned n);
+
+#endif

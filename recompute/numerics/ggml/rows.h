@@ -1,0 +1,71 @@
+/*
+ * rows.h - what numerics `ggml` does to a row outside of products: norm, rope,
+ * gate, attention of one head.
+ *
+ * Comes in and goes out: floats; keys and values as the cache holds them.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef NUMERICS_GGML_ROWS_H
+#define NUMERICS_GGML_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "numerics/ggml/ggml.h"
+
+enum { FLASH_TILE = 64, FLASH_ROWS = 64 };
+
+/* out = x / sqrt(mean of x^2 + eps) * w; x^2 summed in double, in order. */
+void rms_norm_ref(const float *x, const float *w, size_t n, float eps,
+                  float *out);
+
+/* cos and sin of one position: pair i turns by position * scale^i, the powers
+ * as a running product; factors may be NULL. */
+struct turning {
+    size_t pairs;
+    float step;  /* theta_scale: base^(-2 / dimensions) */
+    float scale; /* freq_scale, 1 if there is none */
+    const float *factors;
+};
+void rope_angles(const struct turning *t, uint32_t position, float *ret_cos,
+                 float *ret_sin);
+/* Turns the neighbours x[2i], x[2i + 1], in place. */
+void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin);
+
+/* out = gate / (1 + e^-gate) * up: whole vectors with vexp, the rest with
+ * expf. out may be gate. */
+void swiglu_ref(const float *gate, const float *up, size_t n, unsigned lanes,
+                float *out);
+
+/* One query of one head over the cells that it sees. */
+struct head {
+    const struct ggml_build *build;
+    size_t dim;            /* of the head */
+    float scale;           /* 1 / sqrt(dim) */
+    bool f16;              /* keys and values are halves, else floats */
+    const uint8_t *k, *v;  /* of cell 0 and this head */
+    size_t cell_bytes;     /* from cell to cell */
+    const uint32_t *cells; /* visible, ascending, at least one */
+    size_t n_cells;
+    const float *q;
+    float *scratch; /* head_scratch floats */
+    float *out;     /* dim floats */
+};
+
+/* Floats of scratch for cells below n and heads of dim. */
+size_t head_scratch(size_t n, size_t dim);
+
+/* Flash attention off. rows: of the query's stream in the ubatch. */
+void head_plain_ref(const struct head *h, size_t rows);
+/* Flash attention, a cell a step, accumulator of halves; cells from each
+ * border on are a chunk of their own, combined at the end. */
+struct borders {
+    const uint32_t *cell;
+    size_t n;
+};
+void head_flash_ref(const struct head *h, const struct borders *b);
+/* Flash attention in tiles of 64 cells, floats throughout. */
+void head_tiled_ref(const struct head *h);
+
+#endif
