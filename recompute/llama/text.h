@@ -37,8 +37,8 @@ void llama_text_close(struct llama_text *t);
 /* One more than the largest id. */
 uint32_t llama_text_size(const struct llama_text *t);
 
-/* Any bytes may come: what is not UTF-8 is encoded byte by byte. The caller
- * frees *ret_ids. -ENOMEM; -EIO: a pattern gave up. */
+/* text is UTF-8 (else -EILSEQ). The caller frees *ret_ids. -ENOMEM; -EIO: a
+ * pattern gave up. */
 int llama_text_encode(const struct llama_text *t, struct span text,
                       struct llama_text_how how, uint32_t **ret_ids,
                       size_t *ret_n);

@@ -79,30 +79,8 @@ static bool joined_id(const struct bpe *b, struct span left, struct span right,
     return found;
 }
 
-static int read_merge(struct bpe *b, const json_t *m, size_t rank,
-                      struct why *w)
+int bpe_start_merges(struct bpe *b, size_t n)
 {
-    struct merge merge = {.rank = (uint32_t)rank};
-    struct span left, right;
-
-    if (!merge_sides(m, &left, &right))
-        return why_refuse(w, "model.merges: row %zu is not a pair", rank);
-    if (!vocabulary_find(&b->vocabulary, left, &merge.left) ||
-        !vocabulary_find(&b->vocabulary, right, &merge.right) ||
-        !joined_id(b, left, right, &merge.joined))
-        return why_refuse(w, "model.merges: row %zu is not in the vocabulary",
-                          rank);
-    *merge_slot(b, merge.left, merge.right) = merge;
-    return 0;
-}
-
-static int read_merges(struct bpe *b, const json_t *merges, struct why *w)
-{
-    size_t n = json_array_size(merges), skipped = 0;
-    int err = 0;
-
-    if (!json_is_array(merges) || n > VOCABULARY_IDS_MAX)
-        return why_refuse(w, "model.merges is not a list");
     b->n_merges = 2;
     while (b->n_merges < 2 * n)
         b->n_merges *= 2;
@@ -110,6 +88,43 @@ static int read_merges(struct bpe *b, const json_t *merges, struct why *w)
     if (b->merges == NULL)
         return -ENOMEM;
     memset(b->merges, 0xff, b->n_merges * sizeof *b->merges);
+    return 0;
+}
+
+bool bpe_add_merge(struct bpe *b, struct span left, struct span right,
+                   uint32_t rank)
+{
+    struct merge merge = {.rank = rank};
+
+    if (!vocabulary_find(&b->vocabulary, left, &merge.left) ||
+        !vocabulary_find(&b->vocabulary, right, &merge.right) ||
+        !joined_id(b, left, right, &merge.joined))
+        return false;
+    *merge_slot(b, merge.left, merge.right) = merge;
+    return true;
+}
+
+static int read_merge(struct bpe *b, const json_t *m, size_t rank,
+                      struct why *w)
+{
+    struct span left, right;
+
+    if (!merge_sides(m, &left, &right))
+        return why_refuse(w, "model.merges: row %zu is not a pair", rank);
+    if (!bpe_add_merge(b, left, right, (uint32_t)rank))
+        return why_refuse(w, "model.merges: row %zu is not in the vocabulary",
+                          rank);
+    return 0;
+}
+
+static int read_merges(struct bpe *b, const json_t *merges, struct why *w)
+{
+    size_t n = json_array_size(merges), skipped = 0;
+    int err;
+
+    if (!json_is_array(merges) || n > VOCABULARY_IDS_MAX)
+        return why_refuse(w, "model.merges is not a list");
+    err = bpe_start_merges(b, n);
     for (size_t i = 0; err == 0 && i < n; i++) {
         const json_t *m = json_array_get(merges, i);
 

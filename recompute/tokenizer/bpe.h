@@ -36,6 +36,13 @@ struct bpe {
 int bpe_init(const json_t *model, struct bpe *ret_b, struct why *w);
 void bpe_fini(struct bpe *b);
 
+/* The same by hand, over a *b of zeros with its vocabulary: room for n merges,
+ * then each. False: one of the three texts is not in the vocabulary. -ENOMEM.
+ */
+int bpe_start_merges(struct bpe *b, size_t n);
+bool bpe_add_merge(struct bpe *b, struct span left, struct span right,
+                   uint32_t rank);
+
 /* Appends the ids of a word (UTF-8). Out of memory: ids->failed. */
 void bpe_encode(const struct bpe *b, struct span word, struct ids *ids);
 

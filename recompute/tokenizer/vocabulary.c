@@ -54,6 +54,37 @@ static int measure(const json_t *object, struct vocabulary *v, size_t *ret_n,
     return 0;
 }
 
+/* Room for n names of `bytes` bytes together. */
+static int allocate(struct vocabulary *v, size_t bytes)
+{
+    v->n_slots = 2;
+    while (v->n_slots < 2 * v->n)
+        v->n_slots *= 2;
+    v->text = malloc(bytes + 1);
+    v->names = calloc(v->n_names + 1, sizeof *v->names);
+    v->slots = malloc(v->n_slots * sizeof *v->slots);
+    if (v->text == NULL || v->names == NULL || v->slots == NULL)
+        return -ENOMEM;
+    memset(v->slots, 0xff, v->n_slots * sizeof *v->slots);
+    return 0;
+}
+
+/* Copies a name to *at and moves that on. False: it is there already. */
+static bool put(struct vocabulary *v, size_t id, struct span name, uint8_t **at)
+{
+    size_t slot;
+
+    v->names[id] = span_of(*at, name.n);
+    if (name.n != 0)
+        memcpy(*at, name.p, name.n);
+    *at += name.n;
+    slot = slot_of(v, v->names[id]);
+    if (v->slots[slot] != EMPTY)
+        return false;
+    v->slots[slot] = (uint32_t)id;
+    return true;
+}
+
 static int fill(const json_t *object, struct vocabulary *v, struct why *w)
 {
     uint8_t *at = v->text;
@@ -66,10 +97,7 @@ static int fill(const json_t *object, struct vocabulary *v, struct why *w)
 
         if (v->names[id].p != NULL)
             return why_refuse(w, "model.vocab: the id %zu has two names", id);
-        v->names[id] = span_of(at, strlen(name));
-        memcpy(at, name, v->names[id].n);
-        at += v->names[id].n;
-        v->slots[slot_of(v, v->names[id])] = (uint32_t)id;
+        (void)put(v, id, span_str(name), &at); /* keys of an object differ */
     }
     return 0;
 }
@@ -80,21 +108,36 @@ int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
     size_t bytes;
     int err;
 
-    *ret_v = (struct vocabulary){.n_slots = 2};
+    *ret_v = (struct vocabulary){0};
     if (!json_is_object(object))
         return why_refuse(w, "model.vocab is not an object");
     err = measure(object, ret_v, &bytes, w);
+    if (err == 0)
+        err = allocate(ret_v, bytes);
+    return err != 0 ? err : fill(object, ret_v, w);
+}
+
+int vocabulary_of_names(const struct span *names, size_t n,
+                        struct vocabulary *ret_v, struct why *w)
+{
+    size_t bytes = 0;
+    uint8_t *at;
+    int err;
+
+    *ret_v = (struct vocabulary){.n_names = n, .n = n};
+    if (n > VOCABULARY_IDS_MAX)
+        return why_refuse(w, "more than %d tokens", VOCABULARY_IDS_MAX);
+    for (size_t i = 0; i < n; i++)
+        if (__builtin_add_overflow(bytes, names[i].n, &bytes))
+            return -ENOMEM;
+    err = allocate(ret_v, bytes);
     if (err != 0)
         return err;
-    while (ret_v->n_slots < 2 * ret_v->n)
-        ret_v->n_slots *= 2;
-    ret_v->text = malloc(bytes + 1);
-    ret_v->names = calloc(ret_v->n_names + 1, sizeof *ret_v->names);
-    ret_v->slots = malloc(ret_v->n_slots * sizeof *ret_v->slots);
-    if (ret_v->text == NULL || ret_v->names == NULL || ret_v->slots == NULL)
-        return -ENOMEM;
-    memset(ret_v->slots, 0xff, ret_v->n_slots * sizeof *ret_v->slots);
-    return fill(object, ret_v, w);
+    at = ret_v->text;
+    for (size_t i = 0; i < n; i++)
+        if (!put(ret_v, i, names[i], &at))
+            return why_refuse(w, "token %zu has the name of an earlier one", i);
+    return 0;
 }
 
 void vocabulary_fini(struct vocabulary *v)

@@ -26,6 +26,9 @@ struct vocabulary {
  * after a failure. */
 int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
                     struct why *w);
+/* Ids are the places in the list; no name stands twice. The same end. */
+int vocabulary_of_names(const struct span *names, size_t n,
+                        struct vocabulary *ret_v, struct why *w);
 void vocabulary_fini(struct vocabulary *v);
 bool vocabulary_find(const struct vocabulary *v, struct span name,
                      uint32_t *ret_id);
