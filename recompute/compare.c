@@ -245,14 +245,13 @@ int compare(const struct claim *c, const struct result *runs, size_t n,
     struct api_exchange x = {0};
     struct compare_state s = {ret_c, &x, c, &runs[0], -1, 0, 0};
     enum parse parsed;
-    const char *why;
     char api[64];
     int err;
 
     *ret_c = (struct comparison){0};
     (void)snprintf(api, sizeof api, "%.*s", (int)c->api.n,
                    (const char *)c->api.p); /* a longer name is unknown */
-    parsed = dialect_parse(api, c->request, c->response, c->streamed, &x, &why);
+    parsed = dialect_parse(api, c->request, c->response, c->streamed, &x);
     ret_c->evidence.reason = compare_reason(c, parsed, &x);
     err = compare_parsed(&s, runs, n);
     keep_all(ret_c);

@@ -236,7 +236,7 @@ static int take_claim(struct comparer *c, const struct claim *claim)
 {
     struct api_exchange x = {0};
     enum parse parsed = PARSE_BAD;
-    const char *why, *reason;
+    const char *reason;
     char api[64] = "";
     int err;
 
@@ -244,7 +244,7 @@ static int take_claim(struct comparer *c, const struct claim *claim)
         memcpy(api, claim->api.p, claim->api.n);
     if (claim->mode != JOB_NONE)
         parsed = dialect_parse(api, claim->request, claim->response,
-                               claim->streamed, &x, &why);
+                               claim->streamed, &x);
     reason = compare_reason(claim, parsed, &x);
     err = reason != NULL ? refuse(c, claim, reason) : tell_once(c, claim, &x);
     dialect_free(&x);

@@ -300,14 +300,12 @@ static int run_request(const struct served *m, const struct job *j,
     struct api_exchange x = {0};
     struct request r;
     char api[64];
-    const char *why;
     int err = -ENOTSUP;
 
     *ret_reason = "unsupported_api";
     (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
                    (const char *)j->api.p); /* a longer name is unknown */
-    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x, &why) ==
-        PARSE_OK)
+    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
         err = request_init(api, &x.request, &model, NULL, &r, ret_reason);
     if (err == 0) {
         err = run_answers(m, &r, j, o);

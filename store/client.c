@@ -203,7 +203,7 @@ static int next_frame(struct store_client *c, int64_t until_ms,
 {
     for (;;) {
         struct span got = span_of(NULL, 0);
-        short events;
+        short events = 0;
         size_t used;
         int rc;
 
@@ -350,8 +350,7 @@ int store_checkpoint(struct store_client *c, char *note, size_t size)
     return 0;
 }
 
-int store_reveal(struct store_client *c, const uint8_t unit[32],
-                 const char *payload, const char *actor, const char *reason,
+int store_reveal(struct store_client *c, const struct reveal *r,
                  uint8_t **ret_bytes, size_t *ret_n)
 {
     struct frame f;
@@ -362,10 +361,10 @@ int store_reveal(struct store_client *c, const uint8_t unit[32],
     c->out.n = 0;
     c->out.failed = false;
     begun = frame_begin(&c->out, FRAME_REVEAL, c->next_tag++);
-    frame_add(&c->out, span_of(unit, 32));
-    frame_add_text(&c->out, span_str(payload));
-    frame_add_text(&c->out, span_str(actor));
-    frame_add_text(&c->out, span_str(reason));
+    frame_add(&c->out, span_of(r->unit, 32));
+    frame_add_text(&c->out, span_str(r->payload));
+    frame_add_text(&c->out, span_str(r->actor));
+    frame_add_text(&c->out, span_str(r->reason));
     frame_end(&c->out, begun);
     rc = ask(c, FRAME_BYTES, &f);
     if (rc != 0)

@@ -99,13 +99,17 @@ int job_write(const struct job *j, char **ret_bytes, size_t *ret_n)
     return packet_dump(o, bad, ret_bytes, ret_n);
 }
 
+/* A list in the packet: its key, what to say when it is wrong, its elements. */
+struct list {
+    const char *key, *why;
+    bool (*element)(struct packet *, const json_t *, struct span *);
+};
+
 /* All elements of an array as spans in the packet's memory. */
-static void read_spans(struct packet *p, const char *key, const char *why,
-                       bool (*element)(struct packet *, const json_t *,
-                                       struct span *),
+static void read_spans(struct packet *p, const struct list *l,
                        struct span **ret_s, size_t *ret_n)
 {
-    const json_t *a = packet_array(p, key, why);
+    const json_t *a = packet_array(p, l->key, l->why);
     size_t n = json_array_size(a);
 
     *ret_s = NULL;
@@ -120,8 +124,8 @@ static void read_spans(struct packet *p, const char *key, const char *why,
     }
     *ret_n = n;
     for (size_t i = 0; i < n; i++)
-        if (!element(p, json_array_get(a, i), &(*ret_s)[i]))
-            packet_fail(p, why);
+        if (!l->element(p, json_array_get(a, i), &(*ret_s)[i]))
+            packet_fail(p, l->why);
 }
 
 static uint32_t read_runs(struct packet *p)
@@ -137,6 +141,11 @@ static uint32_t read_runs(struct packet *p)
 
 static void read_job(struct packet *p, struct job *j)
 {
+    static const struct list steps = {
+        "steps", "steps is missing or not a list of texts", packet_value_text};
+    static const struct list messages = {
+        "messages", "messages is missing or not a list of base64",
+        packet_value_base64};
     packet_u64(p, "epoch", INT64_MAX, &j->epoch,
                "epoch is missing or not a number");
     packet_hex(p, "unit", span_of(j->unit, 32),
@@ -153,10 +162,8 @@ static void read_job(struct packet *p, struct job *j)
     packet_text(p, "model", &j->model, "model is missing or not a text");
     packet_text_or_null(p, "manifest", &j->manifest,
                         "manifest is missing or neither text nor null");
-    read_spans(p, "steps", "steps is missing or not a list of texts",
-               packet_value_text, &j->steps, &j->n_steps);
-    read_spans(p, "messages", "messages is missing or not a list of base64",
-               packet_value_base64, &j->messages, &j->n_messages);
+    read_spans(p, &steps, &j->steps, &j->n_steps);
+    read_spans(p, &messages, &j->messages, &j->n_messages);
     packet_base64_or_null(p, "claimed", &j->claimed,
                           "claimed is missing or neither base64 nor null");
     if (!p->failed && j->mode == JOB_BLIND && j->claimed.n != 0)

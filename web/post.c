@@ -169,8 +169,9 @@ static int reveal(struct unit *u)
     err = store_connect(p->site->run_dir, "web", CONNECT_MS, &c);
     if (err != 0)
         return refused(p, err);
-    err = store_reveal(c, hash.p, "differences", page_actor(p), reason, &bytes,
-                       &n);
+    err = store_reveal(
+        c, &(struct reveal){hash.p, "differences", page_actor(p), reason},
+        &bytes, &n);
     store_close(c);
     if (err == -ENOENT)
         return show_again(u, 422, "Nothing is stored for this verdict.");

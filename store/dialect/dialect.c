@@ -125,34 +125,33 @@ static const struct dialect *find_name(const char *api)
 }
 
 enum parse dialect_parse(const char *api, struct span req, struct span resp,
-                         bool streamed, struct api_exchange *ret_x,
-                         const char **ret_why)
+                         bool streamed, struct api_exchange *ret_x)
 {
     const struct dialect *d = find_name(api);
     struct answer_build b = {.request = &ret_x->request,
                              .answer = &ret_x->answer};
 
     memset(ret_x, 0, sizeof *ret_x);
-    *ret_why = "no such API";
+    ret_x->why = "no such API";
     if (d == NULL)
         return PARSE_BAD;
     ret_x->memory = calloc(1, sizeof *ret_x->memory);
-    *ret_why = "out of memory";
+    ret_x->why = "out of memory";
     if (ret_x->memory == NULL)
         return PARSE_BAD;
     ret_x->api = d->name;
     b.m = ret_x->memory;
-    *ret_why = read_request(d, req, ret_x);
+    ret_x->why = read_request(d, req, ret_x);
     if (resp.n != 0 && streamed)
         read_stream(d, &b, resp);
     else if (resp.n != 0)
         read_whole(d, &b, resp);
     answer_finish(&b);
-    if (*ret_why == NULL)
-        *ret_why = b.why;
+    if (ret_x->why == NULL)
+        ret_x->why = b.why;
     if (ret_x->memory->failed)
-        *ret_why = "out of memory";
-    return *ret_why == NULL ? PARSE_OK : PARSE_BAD;
+        ret_x->why = "out of memory";
+    return ret_x->why == NULL ? PARSE_OK : PARSE_BAD;
 }
 
 void dialect_free(struct api_exchange *x)

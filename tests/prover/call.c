@@ -83,8 +83,10 @@ static int read_request(struct call *c, const char **ret_why)
     int err;
 
     if (dialect_parse(api, span_of(c->body, c->n_body), span_of("", 0), false,
-                      &c->x, ret_why) == PARSE_BAD)
+                      &c->x) == PARSE_BAD) {
+        *ret_why = c->x.why;
         return 400;
+    }
     if (c->x.request.model.n != 0 &&
         !span_eq_str(c->x.request.model, p->name)) {
         *ret_why = "the model does not exist";

@@ -46,13 +46,12 @@ static void print(const struct comparison *x)
 static bool take_ids(const struct claim *c, struct buffer *ids)
 {
     struct api_exchange x = {0};
-    const char *why;
     char api[64];
     bool has;
 
     (void)snprintf(api, sizeof api, "%.*s", (int)c->api.n,
                    (const char *)c->api.p); /* from the test's own list */
-    has = dialect_parse(api, c->request, c->response, c->streamed, &x, &why) ==
+    has = dialect_parse(api, c->request, c->response, c->streamed, &x) ==
               PARSE_OK &&
           claimed_ids(&x, ids);
     dialect_free(&x);

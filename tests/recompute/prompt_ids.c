@@ -19,12 +19,11 @@ static void answer(const char *api, const struct request_model *m,
                    struct span line)
 {
     struct api_exchange x = {0};
-    const char *why = "", *reason = "unsupported_api";
+    const char *reason = "unsupported_api";
     const uint64_t seed = 0;
     struct request r;
 
-    if (dialect_parse(api, line, span_of(NULL, 0), false, &x, &why) !=
-            PARSE_OK ||
+    if (dialect_parse(api, line, span_of(NULL, 0), false, &x) != PARSE_OK ||
         request_init(api, &x.request, m, &seed, &r, &reason) != 0) {
         printf("%s\n", reason);
     } else {

@@ -174,15 +174,15 @@ static void dump(const char *path)
     struct span file = read_file(path, ".req"), req = file;
     struct span resp = read_file(path, ".resp");
     struct span method = word(&req), target = word(&req);
-    const char *api = dialect_find(method, target), *why = NULL;
+    const char *api = dialect_find(method, target);
     json_t *line = json_pack("{ss ss?}", "path", path, "api", api);
     struct api_exchange x;
     bool streamed = is_stream(resp);
 
     if (api != NULL) {
-        (void)dialect_parse(api, req, resp, streamed, &x, &why);
+        (void)dialect_parse(api, req, resp, streamed, &x);
         json_object_set_new(line, "bad",
-                            why == NULL ? json_null() : json_string(why));
+                            x.why == NULL ? json_null() : json_string(x.why));
         json_object_set_new(line, "summary", summary(api, req, resp, streamed));
         json_object_set_new(line, "request", request(&x.request));
         json_object_set_new(line, "answer", answer(&x.answer));

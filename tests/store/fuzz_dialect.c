@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *mark;
     struct api_exchange x;
     struct api_summary s;
-    const char *why, *api;
+    const char *api;
     bool streamed;
 
     if (size == 0)
@@ -78,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         resp = span_of(mark + 4, (size_t)(req.p + req.n - mark) - 4);
         req.n = (size_t)(mark - req.p);
     }
-    assert((dialect_parse(api, req, resp, streamed, &x, &why) == PARSE_OK) ==
-           (why == NULL));
+    assert((dialect_parse(api, req, resp, streamed, &x) == PARSE_OK) ==
+           (x.why == NULL));
     check(&x);
     dialect_free(&x);
     (void)dialect_summary(api, req, resp, streamed, &s);

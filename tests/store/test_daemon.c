@@ -253,14 +253,20 @@ static void a_payload_is_opened_only_with_an_access_record(void **state)
     web = connect_as(&d, "web");
     compare = connect_as(&d, "compare");
     assert_int_equal(put_exchange(tap, 1, true, &ack), 0);
-    assert_int_equal(store_reveal(tap, ack.unit, "req", "t", "no", &bytes, &n),
+    assert_int_equal(store_reveal(tap,
+                                  &(struct reveal){ack.unit, "req", "t", "no"},
+                                  &bytes, &n),
                      -EPERM);
-    assert_int_equal(
-        store_reveal(compare, ack.unit, "req", "t", "no", &bytes, &n), -EPERM);
+    assert_int_equal(store_reveal(compare,
+                                  &(struct reveal){ack.unit, "req", "t", "no"},
+                                  &bytes, &n),
+                     -EPERM);
     assert_int_equal(
         tables_query(index_of(&d).text, "SELECT count(*) FROM access"), 0);
     assert_int_equal(
-        store_reveal(web, ack.unit, "req", "ann b", "to see", &bytes, &n), 0);
+        store_reveal(web, &(struct reveal){ack.unit, "req", "ann b", "to see"},
+                     &bytes, &n),
+        0);
     assert_true(n > 7 && memcmp(bytes + n - 7, "{\"a\":1}", 7) == 0);
     free(bytes);
     await(&d,
@@ -269,9 +275,12 @@ static void a_payload_is_opened_only_with_an_access_record(void **state)
           "object=(SELECT unit FROM exchange)",
           1);
     assert_int_equal(
-        store_reveal(web, ack.unit, "req_body", "a", "b", &bytes, &n), -ENOENT);
-    assert_int_equal(store_reveal(web, wrong, "req", "a", "b", &bytes, &n),
-                     -ENOENT);
+        store_reveal(web, &(struct reveal){ack.unit, "req_body", "a", "b"},
+                     &bytes, &n),
+        -ENOENT);
+    assert_int_equal(
+        store_reveal(web, &(struct reveal){wrong, "req", "a", "b"}, &bytes, &n),
+        -ENOENT);
     store_close(tap);
     store_close(web);
     store_close(compare);

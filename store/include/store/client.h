@@ -29,6 +29,14 @@ struct put {
     size_t n_payloads;
 };
 
+/* What is to be opened, and for the record: by whom and why. Borrowed. */
+struct reveal {
+    const uint8_t *unit; /* leaf hash of the record, 32 bytes */
+    const char *payload;
+    const char *actor;
+    const char *reason;
+};
+
 struct put_ack {
     uint64_t tag;
     uint64_t seq;     /* index of the leaf */
@@ -61,8 +69,7 @@ size_t store_unacked(const struct store_client *c);
 int store_checkpoint(struct store_client *c, char *note, size_t size);
 /* Opens one payload of a record (web; compare for its own jobs). The access
  * is logged as a record first. The caller frees *ret_bytes. */
-int store_reveal(struct store_client *c, const uint8_t unit[32],
-                 const char *payload, const char *actor, const char *reason,
+int store_reveal(struct store_client *c, const struct reveal *r,
                  uint8_t **ret_bytes, size_t *ret_n);
 
 #endif

@@ -117,6 +117,7 @@ struct api_exchange {
     struct api_request request;
     struct api_answer answer;
     struct dialect_memory *memory;
+    const char *why; /* of PARSE_BAD, static; NULL otherwise */
 };
 
 /* The dialect of a request, or NULL. target may have a query and a prefix
@@ -132,13 +133,12 @@ void dialect_init(void);
 /*
  * Parses both sides in full. resp may be empty (answer stays zero). streamed:
  * the body is text/event-stream. PARSE_BAD: not JSON, or not of this API;
- * *ret_why (static) says what. What could be read is filled in even then, and
+ * ret_x->why says what. What could be read is filled in even then, and
  * the caller ends ret_x with dialect_free. A number beyond its type, invalid
  * UTF-8, a key that stands twice and deep nesting are bad.
  */
 enum parse dialect_parse(const char *api, struct span req, struct span resp,
-                         bool streamed, struct api_exchange *ret_x,
-                         const char **ret_why);
+                         bool streamed, struct api_exchange *ret_x);
 void dialect_free(struct api_exchange *x);
 
 /*
