@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/log.h"
+#include "order.h"
 #include "server_state.h"
 #include "store/record.h"
 
@@ -38,6 +39,24 @@ static const struct kind *kind_of(struct span name)
     return NULL;
 }
 
+/* Kinds that stand once in an epoch, and in order: asked of an index that has
+ * everything before them. */
+static int check_order(struct server *s, const struct ledger_put *p,
+                       const char **ret_why)
+{
+    int rc;
+
+    if (!order_binds(p->kind))
+        return 0;
+    *ret_why = "the records before it cannot be read";
+    rc = server_commit(s) == -ENOTRECOVERABLE ? s->fatal : 0;
+    if (rc == 0)
+        rc = server_follow(s, true);
+    if (rc == 0)
+        rc = order_check(ledger_db(s->ledger), p->kind, p->body, ret_why);
+    return rc;
+}
+
 static int put(struct server *s, const struct peer *p,
                const struct frame_put *in, struct pending *w)
 {
@@ -46,6 +65,7 @@ static int put(struct server *s, const struct peer *p,
                              .body = in->body,
                              .payloads = payloads,
                              .n_payloads = in->n_payloads};
+    int rc;
 
     w->why = "no such kind";
     if (out.kind == NULL)
@@ -57,7 +77,8 @@ static int put(struct server *s, const struct peer *p,
         payloads[i].name = in->payload[i].name;
         payloads[i].bytes = in->payload[i].bytes;
     }
-    return ledger_put(s->ledger, &out, &w->ack, &w->why);
+    rc = check_order(s, &out, &w->why);
+    return rc != 0 ? rc : ledger_put(s->ledger, &out, &w->ack, &w->why);
 }
 
 static void on_put(struct server *s, struct peer *p, const struct frame *f)
@@ -72,7 +93,9 @@ static void on_put(struct server *s, struct peer *p, const struct frame *f)
         return;
     }
     rc = put(s, p, &in, &w);
-    if (rc == -EINVAL || rc == -EPERM)
+    if (s->fatal != 0)
+        return; /* nobody is told anything */
+    if (rc == -EINVAL || rc == -EPERM || rc == -EEXIST)
         log_warnx("record refused role=%s kind=%.*s: %s", p->role_name,
                   (int)in.kind.n, (const char *)in.kind.p, w.why);
     else if (rc != 0)

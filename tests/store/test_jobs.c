@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon_fixture.h"
+#include "epoch_records.h"
 #include "file.h"
 #include "store/job.h"
 #include "tables.h"
@@ -66,12 +67,24 @@ static void put_step(struct store_client *c, unsigned step, const char *id)
     assert_int_equal(store_put(c, &p, &ack), 0);
 }
 
+/* Up to the seed: no draw is taken before. */
+static void put_seeds(struct store_client *c)
+{
+    char note[2048];
+
+    for (uint64_t epoch = 1; epoch <= 4; epoch++)
+        assert_int_equal(put_close(c, epoch), 0);
+    assert_int_equal(store_checkpoint(c, note, sizeof(note)), 0);
+    assert_int_equal(put_seed(c, 4), 0);
+}
+
 static void put_draw(struct store_client *c, const struct put_ack *drawn,
                      size_t n)
 {
     struct put_ack ack;
     struct record r;
 
+    put_seeds(c);
     record_init(&r);
     record_u64(&r, "epoch", 4);
     record_u64(&r, "part", 0);
