@@ -27,13 +27,14 @@ static bool same_prompt(const struct turn *t, const struct claim_llama *c)
            memcmp(t->ids, c->prompt, t->n_prompt * sizeof(*t->ids)) == 0;
 }
 
+/* The last token of an answer need not have been fed: it is not looked at. */
 static size_t agreement(const struct turn *t, const struct claim_llama *c)
 {
     size_t n = claim_tokens(c);
     size_t fed = t->n_ids - t->n_prompt;
     size_t i = 0;
 
-    while (i < n && i < fed && t->ids[t->n_prompt + i] == claim_token(c, i))
+    while (i + 1 < n && i < fed && t->ids[t->n_prompt + i] == claim_token(c, i))
         i++;
     return i;
 }

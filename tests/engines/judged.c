@@ -1,0 +1,150 @@
+/*
+ * judged.c - judges the requests of a capture.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "judged.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "llama/answers.h"
+#include "llama/plan_replay.h"
+#include "llama/recipe.h"
+#include "llama/turn.h"
+
+/* Claims of all exchanges in one row, and whose they are. */
+struct pile {
+    struct answers *answers; /* one an exchange */
+    struct claim_llama *claims;
+    size_t *owner; /* exchange of each claim */
+    size_t n;
+};
+
+static void pile_fini(struct pile *p, size_t n_exchanges)
+{
+    for (size_t i = 0; p->answers && i < n_exchanges; i++)
+        answers_fini(&p->answers[i]);
+    free(p->answers);
+    free(p->claims);
+    free(p->owner);
+}
+
+static int pile_init(const struct judge *q, const struct capture *c,
+                     struct pile *p)
+{
+    struct llama_request_model m = {q->text, q->chat, q->recipe->draws_single};
+    int err = 0;
+
+    p->answers = calloc(c->n + 1, sizeof(*p->answers));
+    if (!p->answers)
+        return -ENOMEM;
+    for (size_t i = 0; !err && i < c->n; i++) {
+        err = answers_init(&c->recorded[i].exchange, &m, &p->answers[i]);
+        p->n += p->answers[i].n;
+    }
+    p->claims = calloc(p->n + 1, sizeof(*p->claims));
+    p->owner = calloc(p->n + 1, sizeof(*p->owner));
+    if (err || !p->claims || !p->owner)
+        return err ? err : -ENOMEM;
+    p->n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < p->answers[i].n; k++) {
+            p->owner[p->n] = i;
+            p->claims[p->n++] = p->answers[i].claims[k];
+        }
+    return 0;
+}
+
+static void say(struct judged *j, const char *words)
+{
+    size_t n = strlen(j->words);
+
+    (void)snprintf(j->words + n, sizeof(j->words) - n, "%s%s",
+                   n > 0 ? "; " : "", words); /* may be cut */
+}
+
+static void add_score(struct judged *j, const struct claim_score *s)
+{
+    char words[96];
+
+    j->compared += s->compared;
+    j->differing += s->differing;
+    if (s->differing == 0)
+        return;
+    (void)snprintf(words, sizeof(words), "%s at %zu: %08x, computed %08x",
+                   s->first_is_token ? "token" : "logprob", s->first,
+                   s->claimed_bits, s->computed_bits);
+    say(j, words);
+}
+
+static void add_verdict(struct judged *j, const struct plan_verdict *v,
+                        const struct turns *t)
+{
+    if (v->turn == SIZE_MAX) {
+        j->undecided = true;
+        say(j, "the plan has no turn for it");
+        return;
+    }
+    j->level = "plan";
+    j->runs += t->turns[v->turn].n_rows;
+    add_score(j, &v->score);
+}
+
+static int by_plan(const struct judge *q, struct capture *c, struct pile *p,
+                   struct judged *j)
+{
+    struct turns turns;
+    size_t op;
+    uint64_t runs;
+
+    struct plan_verdict *v = calloc(p->n + 1, sizeof(*v));
+    if (!v)
+        return -ENOMEM;
+    int err = turns_of(&c->plan, &turns, &op);
+    if (err) {
+        free(v);
+        return err;
+    }
+    struct plan_replay r = {&c->plan, &turns, q->recipe, q->model, q->pool};
+    err = plan_replay(&r, p->claims, p->n, v, &runs);
+    for (size_t i = 0; !err && i < p->n; i++)
+        add_verdict(&j[p->owner[i]], &v[i], &turns);
+    turns_fini(&turns);
+    free(v);
+    return err;
+}
+
+/* Those that asked for an answer and got one. */
+static size_t keep_answered(const struct pile *p, struct judged *j, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (p->answers[i].n > 0)
+            j[kept++] = j[i];
+    return kept;
+}
+
+int judge_capture(const struct judge *q, struct capture *c,
+                  struct judged *ret_j, size_t *ret_n)
+{
+    struct pile p = {0};
+
+    int err = pile_init(q, c, &p);
+    for (size_t i = 0; !err && i < c->n; i++) {
+        ret_j[i] = (struct judged){.name = c->recorded[i].name, .level = "-"};
+        if (p.answers[i].reason)
+            say(&ret_j[i], p.answers[i].reason);
+    }
+    if (!err && c->has_plan)
+        err = by_plan(q, c, &p, ret_j);
+    for (size_t i = 0; !err && !c->has_plan && i < c->n; i++)
+        ret_j[i].undecided = true;
+    if (!err)
+        *ret_n = keep_answered(&p, ret_j, c->n);
+    pile_fini(&p, c->n);
+    return err;
+}
