@@ -38,8 +38,8 @@ static const char *const ending_names[] = {
     "<eos>",
     "<turn|>",
     "<|tool_response>",
-    "<\xef\xbd\x9c"
-    "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
+    ("<\xef\xbd\x9c" /* apart: e would belong to the escape */
+     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"),
     "[e~[",
     /* of fill-in-the-middle: padding, repository, file border */
     "<|fim_pad|>",
