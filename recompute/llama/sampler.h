@@ -56,7 +56,7 @@ struct llama_sampling {
 
 /* The engine's defaults; no bias, seed 0. */
 void llama_sampling_init(struct llama_sampling *s);
-/* No draw decides: the largest logit is taken, whatever the seed. */
+/* The seed decides nothing: one candidate is left. */
 bool llama_sampling_greedy(const struct llama_sampling *s);
 
 struct llama_sampler;
@@ -67,8 +67,8 @@ int llama_sampler_open(const struct llama_sampling *s, uint32_t vocab,
 void llama_sampler_close(struct llama_sampler *p);
 
 /* A token that penalties count from now on: all of the prompt's, then every
- * one of the answer, after its choice. Forced: the claimed one. */
-void llama_sampler_accept(struct llama_sampler *p, uint32_t id);
+ * one of the answer, after its choice. Forced: the claimed one. -ENOMEM. */
+int llama_sampler_accept(struct llama_sampler *p, uint32_t id);
 
 /* Draws once from vocab logits. -EDOM: one is NaN. */
 int llama_sampler_choose(struct llama_sampler *p, const float *logits,
