@@ -276,8 +276,8 @@ static void write_check(struct page *p, const struct epoch *e)
     page_section(p, "again", "Check it yourself");
     html_open_class(h, "pre", "panel");
     html_textf(h,
-               "assay export --epoch %" PRIu64 " DIR\n"
-               "assay-verify DIR --key VKEY",
+               "assay export %" PRIu64 " DIR\n"
+               "assay verify DIR --key VKEY",
                e->number);
     html_close(h, "pre");
     page_section_end(p);

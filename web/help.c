@@ -59,7 +59,7 @@ int show_help(struct page *p)
     html_close(h, "dl");
     page_section(p, "verify", "Checking without trusting this page");
     html_open_class(h, "pre", "panel");
-    html_text(h, "assay export --epoch N DIR\nassay-verify DIR --key VKEY");
+    html_text(h, "assay export EPOCH DIR\nassay verify DIR --key VKEY");
     html_close(h, "pre");
     html_element(h, "p", "note",
                  "The export needs no database and no network to be verified: "

@@ -181,13 +181,29 @@ void unit_write_integrity(struct unit *u)
     page_section_end(p);
 }
 
+/* Was a job packet written? There is none where nothing could be run, and none
+ * yet right after the draw. */
+static bool has_packet(struct unit *u)
+{
+    struct query q = query_open(
+        &u->page->db, "SELECT 1 FROM job WHERE object = ? AND epoch = ? AND "
+                      "mode <> 'none' LIMIT 1");
+    bool found;
+
+    query_bind_bytes(&q, 1, unit_hash(u));
+    query_bind_u64(&q, 2, u->draw_epoch);
+    found = query_next(&q);
+    query_close(&q);
+    return found;
+}
+
 void unit_write_replay(struct unit *u)
 {
     struct page *p = u->page;
     struct html *h = &p->html;
     struct path path;
 
-    if (!u->drawn)
+    if (!u->drawn || !has_packet(u))
         return;
     path = layout_job(p->site->state_dir, u->draw_epoch, u->hash);
     page_section(p, "replay", "Run it again");

@@ -137,6 +137,8 @@ static void judge(struct world *w, const char *manifest)
         "runs_differ", "1", "position", "4294967295");
     ADD(f, "verdict", COMMON(w->uncheckable), "verdict", "UNCHECKABLE", "class",
         "-", "reason", "no_metadata", "position", "4294967295");
+    ADD(f, "job", "epoch", "1", "object", w->token.hex, "mode", "blind");
+    ADD(f, "job", "epoch", "1", "object", w->uncheckable.hex, "mode", "none");
     ADD(f, "certificate", "epoch", "1", "from_ns", "1795953600000000000",
         "to_ns", "1795953639000000000", "seen", "40", "frame", "40",
         "incomplete", "1", "unparsed", "3", "loss", "3", "findings", "2",
