@@ -125,10 +125,28 @@ static void read_prompt(struct reader *r, const json_t *o,
     }
 }
 
+/* The ids are the payload's, for a worker; the records leave them out. */
+static void read_ids(struct reader *r, const json_t *o, uint64_t n)
+{
+    const json_t *ids = json_object_get(o, "ids");
+
+    if (ids == NULL)
+        return;
+    if (!json_is_array(ids) || json_array_size(ids) != n)
+        complain(r, "ids: not a list of n");
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const json_t *v = json_array_get(ids, i);
+        json_int_t id = json_is_integer(v) ? json_integer_value(v) : -1;
+
+        if (id < 0 || id > UINT32_MAX)
+            complain(r, "ids: one is no number of 32 bits");
+    }
+}
+
 static void read_member(struct reader *r, json_t *o, struct batch_member *m)
 {
     static const char *const keys[] = {
-        "id",     "choice",        "start",    "n",      "cached",
+        "id",     "choice",        "start",    "n",      "cached", "ids",
         "prompt", "prompt_digest", "prompt_n", "params", NULL};
     const json_t *params = json_object_get(o, "params");
 
@@ -143,6 +161,7 @@ static void read_member(struct reader *r, json_t *o, struct batch_member *m)
     m->n = number(r, o, "n", "n: not a count");
     m->cached = number(r, o, "cached", "cached: not a count");
     read_prompt(r, o, m);
+    read_ids(r, o, m->n);
     if (params != NULL && !json_is_object(params))
         complain(r, "params: not an object");
 }

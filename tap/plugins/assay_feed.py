@@ -107,6 +107,12 @@ class StepFeed:
             self._queue.append((seq, step, time_ns, padded, members, ops))
             self._wake.notify()
 
+    def lose(self):
+        """A forward pass that step() cannot tell: its number is a gap."""
+        with self._wake:
+            self._seq += 1
+            self.dropped += 1
+
     def close(self, timeout=2.0):
         """Sends what is queued, for at most timeout seconds; whether all of it
         went out. Never blocks longer; may be called twice."""

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""llama_log - tells llama-server's batches to assay-tap, from its debug log.
+
+    llama_log.py --to http://TAP:PORT --engine NAME -- llama-server ARGUMENT...
+    llama_log.py --plan [--log FILE]
+
+Comes in: the log of llama-server, written with LLAMA_BATCH_DEBUG=1 and -lv 5
+(both are set here), from its start: which cells hold what follows from all
+that went before. Goes out: one message of docs/batch-feed.md for each decode
+call, by way of assay_feed.py; with --plan instead the operations as text, one
+a line, as recompute/llama/plan.h has them. The server needs no change. What
+a slot does that is no operation of docs/batch-feed.md (a context shift) is told
+by name, `shift SLOT`, and `lost SLOT` where the log contradicts what was read:
+such batches cannot be run again.
+
+Its answers' ids are not in its log, so a request is named `task:N` by the
+server's own count of tasks.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+
+STAMP = re.compile(r"^\d+\.\d\d\.\d{3}\.\d{3} [A-Z] ")
+ROW = re.compile(r"ubatch_print: +\d+: id = +(\d+) \(.*\), pos = +(\d+), "
+                 r"n_seq_id = +(\d+), seq_id = \[([^\]]*)\], output = ([01])$",
+                 re.S)
+SLOT = re.compile(r"slot +\S+: id +(\d+) \| task +(-?\d+) \| +(.*)$", re.S)
+SETTING = re.compile(r"(\w+) = (-?[0-9.]+)")
+
+
+def entries(lines):
+    """Log lines to entries: a piece of text in one may hold line ends."""
+    entry = None
+    for line in lines:
+        line = line.rstrip("\n")
+        if STAMP.match(line):
+            if entry is not None:
+                yield entry
+            entry = line
+            if not (line.endswith("sampler params: ") or
+                    ("ubatch_print" in line and ": id = " in line)):
+                yield entry
+                entry = None
+        elif entry is not None:
+            entry += "\n" + line
+            if ROW.search(entry):
+                yield entry
+                entry = None
+    if entry is not None:
+        yield entry
+
+
+class Slot:
+    """What one slot holds, and for which request."""
+
+    def __init__(self, number):
+        self.number = number
+        self.tokens = []
+        self.take(None, 0)
+
+    def take(self, request, choice):
+        self.request, self.choice = request, choice
+        self.params = {"slot": self.number}
+        self.prompt = None   # its ids, once all are known
+        self.first = None    # the member that announces them
+
+
+class Saved:
+    """One state in the server's prompt cache, oldest first."""
+
+    def __init__(self, number, tokens):
+        self.number, self.tokens, self.place = number, tokens, None
+
+
+class Reader:
+    """Entries in, passes out: told(members, ops, time_ns) for each."""
+
+    def __init__(self, told):
+        self.told = told
+        self.slots = {}
+        self.ops = []
+        self.saved = []
+        self.saves = 0
+        self.chosen = None    # slot that the next save or load is about
+        self.saving = False
+        self.loading = None   # slot
+        self.listing = None   # places of the states, being listed
+        self.parent = None    # [task, next choice] while answers are launched
+        self.rows = None      # of the batch being printed
+        self.batch = None     # printed, not yet known to have gone well
+        self.waiting = []     # passes with a prompt that is not known whole
+
+    def slot(self, number):
+        return self.slots.setdefault(number, Slot(number))
+
+    def entry(self, text):
+        if self.rows is not None or "input batch info" in text:
+            if self._in_batch(text):
+                return
+        if "ubatch_" in text:
+            return
+        if "failed to find free space in the KV cache" in text or (
+                " off = " in text and " ret = " in text):
+            self.batch = None  # it was not computed
+            return
+        m = SLOT.search(text)
+        if m is None:
+            self._server(text)
+            return
+        self._settle()
+        self._slot_line(self.slot(int(m.group(1))), int(m.group(2)),
+                        m.group(3))
+
+    def end(self):
+        self._settle()
+        self._flush(True)
+
+    # ---- batches
+
+    def _in_batch(self, text):
+        """Whether the entry belongs to the printing of a batch."""
+        if "input batch info" in text:
+            self._settle()
+            self.rows = []
+            return True
+        row = ROW.search(text)
+        if row is not None:
+            mask = row.group(4)
+            one = int(row.group(3)) == 1
+            self.rows.append((int(row.group(1)), int(row.group(2)),
+                              max(i for i, c in enumerate(mask) if c != "."),
+                              row.group(5) == "1") if one else None)
+        elif re.search(r"ubatch_print: +\d+: \[embd\]", text):
+            self.rows.append(None)
+        elif re.search(r" D init: +seq +=", text):
+            self.batch = self.rows, time.time_ns()
+            self.rows = None
+        else:
+            return " D ubatch_print:" in text
+        return True
+
+    def _settle(self):
+        """What came last went well."""
+        if self.saving:
+            self._save()
+        if self.batch is not None:
+            rows, when = self.batch
+            self.batch = None
+            self._computed(rows, when)
+
+    def _computed(self, rows, when):
+        if any(row and self.slot(row[2]).request is None for row in rows):
+            return  # the server tries its model out before it listens
+        members = []
+        if None in rows:
+            # Rows of several sequences, or of no token: nothing we replay.
+            self.told(None, None, when)
+            return
+        for token, position, number, output in rows:
+            slot = self.slot(number)
+            if (not members or members[-1][0] is not slot):
+                members.append((slot, self._member(slot, position)))
+            member = members[-1][1]
+            member["n"] += 1
+            member["ids"].append(token)
+            slot.tokens.append(token)
+            if output and slot.prompt is None:
+                self._prompt(slot)
+        self.waiting.append(([m for _, m in members], self.ops, when))
+        self.ops = []
+        self._flush(False)
+
+    def _member(self, slot, position):
+        # A slot that is not there from the start: the message will say so.
+        del slot.tokens[position:]
+        member = {"id": "task:%s" % slot.request, "choice": slot.choice,
+                  "start": position, "n": 0, "cached": 0, "ids": []}
+        if slot.first is None:
+            slot.first = member
+            member["cached"] = position
+            member["params"] = slot.params
+            if slot.prompt is not None:  # copied: its prompt is another's
+                member["prompt"] = slot.prompt
+        return member
+
+    @staticmethod
+    def _prompt(slot):
+        slot.prompt = list(slot.tokens)
+        slot.first["prompt"] = slot.prompt
+
+    def _flush(self, all_of_it):
+        while self.waiting:
+            members, ops, when = self.waiting[0]
+            for member in members:
+                if "params" in member and "prompt" not in member:
+                    if not all_of_it:
+                        return
+                    member["prompt"] = member["ids"]
+            self.told(members, ops, when)
+            self.waiting.pop(0)
+
+    # ---- slots
+
+    def _slot_line(self, slot, task, text):
+        m = re.match(r"processing task, is_child = (\d)", text)
+        if m is not None:
+            self._launch(slot, task, m.group(1) == "1")
+        elif text.startswith("sampler params:"):
+            slot.params = {"slot": slot.number}
+            for name, value in SETTING.findall(text):
+                slot.params[name] = float(value)
+        elif text.startswith(("selected slot by",
+                              "saving idle slot to prompt cache")):
+            self.chosen = slot
+        elif text.startswith("clearing prompt with"):
+            self._remove(slot, 0)
+        elif re.match(r"cached n_tokens = \d+, memory_seq_rm \[\d+,", text):
+            if slot.prompt is None and slot.first is None:
+                self._remove(slot, int(re.search(r"\[(\d+),", text).group(1)))
+        elif re.match(r"- copying (state|shared prompt .*) to child (\d+)",
+                      text):
+            self._copy(slot, self.slot(int(text.split()[-1])))
+        elif "context shift" in text or "reusing chunk" in text:
+            self.ops.append("shift %d" % slot.number)
+        elif text.startswith("stop processing"):
+            self._released(slot)
+
+    def _launch(self, slot, task, child):
+        params = slot.params
+        if child and self.parent is not None:
+            slot.take(self.parent[0], self.parent[1])
+            self.parent[1] += 1
+        else:
+            slot.take(task, 0)
+            self.parent = None
+        slot.params = params
+
+    def _remove(self, slot, position):
+        self.ops.append("R %d %d" % (slot.number, position))
+        del slot.tokens[position:]
+
+    def _copy(self, slot, other):
+        self.ops.append("C %d %d" % (slot.number, other.number))
+        other.tokens = list(slot.tokens)
+        other.prompt = slot.prompt
+
+    def _released(self, slot):
+        if slot.first is not None and "prompt" not in slot.first:
+            self._prompt(slot)  # its client left before the prompt was done
+            self._flush(False)
+
+    # ---- the prompt cache in memory
+
+    def _server(self, text):
+        m = re.search(r"launching slots for parent task id_task = (\d+)", text)
+        if m is not None:
+            self._settle()
+            self.parent = [int(m.group(1)), 1]
+        elif " - saving prompt with length" in text:
+            self._settle()
+            self.saving = True
+            length = int(re.search(r"length (\d+),", text).group(1))
+            if length != len(self.chosen.tokens):
+                self.ops.append("lost %d" % self.chosen.number)
+        elif ("prompt is already in the cache, skipping" in text or
+              "exceeds cache size limit" in text or
+              "failed to allocate memory for prompt cache" in text):
+            self.saving = False
+        elif "removing obsolete cached prompt" in text:
+            pass  # _save finds the same ones
+        elif "removing oldest entry" in text:
+            if self.saved:
+                self.saved.pop(0)
+        elif "found better prompt with" in text:
+            self._settle()
+            self.loading = self.chosen
+        elif "failed to restore state" in text:
+            self.loading = None
+        elif " - cache state: " in text:
+            self._settle()
+            n = int(re.search(r"cache state: (\d+) prompts", text).group(1))
+            self.listing = [n]
+            self._listed()
+        elif re.search(r"   - prompt 0x[0-9a-f]+:", text):
+            if self.listing is not None:
+                self.listing.append(re.search(r"0x[0-9a-f]+", text).group(0))
+                self._listed()
+        elif "looking for better prompt" in text or " que " in text:
+            self._settle()
+
+    def _save(self):
+        """Cached prompts that the new one begins with are thrown away."""
+        self.saving = False
+        tokens = list(self.chosen.tokens)
+        self.saved = [s for s in self.saved
+                      if tokens[:len(s.tokens)] != s.tokens]
+        self.saved.append(Saved(self.saves, tokens))
+        self.ops.append("S %d %d" % (self.chosen.number, self.saves))
+        self.saves += 1
+
+    def _listed(self):
+        """All states are listed: the one that is missing was loaded."""
+        if len(self.listing) != self.listing[0] + 1:
+            return
+        places = self.listing[1:]
+        self.listing = None
+        if self.loading is not None:
+            self._load(places)
+        for saved, place in zip(self.saved, places):
+            saved.place = place
+
+    def _load(self, places):
+        def fits(left):
+            return len(left) == len(places) and all(
+                s.place in (None, p) for s, p in zip(left, places))
+
+        slot, self.loading = self.loading, None
+        for i, saved in enumerate(self.saved):
+            if fits(self.saved[:i] + self.saved[i + 1:]):
+                self.saved.pop(i)
+                slot.tokens = list(saved.tokens)
+                self.ops.append("L %d %d" % (slot.number, saved.number))
+                return
+
+
+def print_plan(members, ops, _):
+    """A pass as lines of recompute/llama/plan.h."""
+    if members is None:
+        sys.exit("llama_log: a batch that no plan can tell")
+    lines = list(ops)
+    for member in members:
+        if "params" in member:
+            print_plan.ends[member["id"], member["choice"]] = (
+                len(member["prompt"]), member["params"]["slot"])
+        n_prompt, slot = print_plan.ends[member["id"], member["choice"]]
+        for i, token in enumerate(member["ids"]):
+            position = member["start"] + i
+            lines.append("T %d %d %d %d" % (token, position, slot,
+                                            position >= n_prompt - 1))
+    print("\n".join(lines + ["U"]))
+
+
+print_plan.ends = {}
+
+
+def feed_to(url, engine):
+    """A `told` that sends, and its feed."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import assay_feed
+
+    feed = assay_feed.StepFeed(url, engine)
+    count = [0]
+
+    def told(members, ops, when):
+        if members is None:
+            feed.lose()
+        else:
+            feed.step(count[0], members, ops=ops, time_ns=when)
+        count[0] += 1
+
+    return told, feed
+
+
+def serve(command, reader):
+    """Runs the server, reads its log; what is no debug line goes on."""
+    env = dict(os.environ, LLAMA_BATCH_DEBUG="1")
+    server = subprocess.Popen(
+        command + ["-lv", "5", "--log-timestamps", "--log-prefix"], env=env,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        encoding="utf-8", errors="surrogateescape")
+    try:
+        for entry in entries(server.stdout):
+            reader.entry(entry)
+            if not re.match(STAMP.pattern[:-len("[A-Z] ")] + "D ", entry):
+                sys.stderr.write(entry.encode("utf-8", "replace").decode() +
+                                 "\n")
+    except KeyboardInterrupt:
+        pass
+    server.terminate()
+    return server.wait()
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    p.add_argument("--to", help="URL of the tap's feed listener")
+    p.add_argument("--engine", default="llama.cpp")
+    p.add_argument("--plan", action="store_true", help="print, do not send")
+    p.add_argument("--log", help="with --plan: a log instead of stdin")
+    p.add_argument("command", nargs="*")
+    a = p.parse_args()
+    if a.plan:
+        source = open(a.log or 0, encoding="utf-8", errors="surrogateescape")
+        reader = Reader(print_plan)
+        for entry in entries(source):
+            reader.entry(entry)
+        reader.end()
+        return 0
+    if not a.to or not a.command:
+        p.error("--to and a command, or --plan")
+    told, feed = feed_to(a.to, a.engine)
+    reader = Reader(told)
+    status = serve(a.command, reader)
+    reader.end()
+    feed.close()
+    return status
+
+
+if __name__ == "__main__":
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main())

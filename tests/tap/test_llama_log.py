@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_llama_log.py READ_FEED - the reader of llama-server's log.
+
+llama_server.log: what build b11434 wrote (LLAMA_BATCH_DEBUG=1 -lv 5, model
+stories260k in F32, otherwise no flags) while curl asked for one answer, two
+answers to one chat, two prompts in one request, five at once, and twice for a
+prompt that begins with the first one; lines that say nothing of batches, slots
+or saved prompts were left out. llama_server.plan: its operations; that they
+are the true ones is proven by replay (tests/engines).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PLUGINS = os.path.join(HERE, "..", "..", "tap", "plugins")
+sys.path.insert(0, PLUGINS)
+import llama_log  # noqa: E402
+
+READ_FEED = sys.argv.pop(1)
+
+
+def log_lines():
+    with open(os.path.join(HERE, "llama_server.log"),
+              errors="surrogateescape") as f:
+        return f.readlines()
+
+
+def passes(lines):
+    told = []
+    reader = llama_log.Reader(lambda *a: told.append(a))
+    for entry in llama_log.entries(lines):
+        reader.entry(entry)
+    reader.end()
+    return told
+
+
+def messages(told):
+    return [{"assay": "batch-step/1", "engine": "e", "feed": "f", "seq": i,
+             "step": i, "time_ns": str(when), "padded": 0,
+             "members": members, "ops": ops}
+            for i, (members, ops, when) in enumerate(told)]
+
+
+class LlamaLog(unittest.TestCase):
+    def test_a_log_gives_its_plan(self):
+        plan = subprocess.run(
+            [sys.executable, os.path.join(PLUGINS, "llama_log.py"), "--plan",
+             "--log", os.path.join(HERE, "llama_server.log")],
+            check=True, stdout=subprocess.PIPE).stdout
+        with open(os.path.join(HERE, "llama_server.plan"), "rb") as f:
+            self.assertEqual(plan, f.read())
+
+    def test_rows_of_a_request_follow_one_another(self):
+        ends, prompts = {}, {}
+        for members, _, _ in passes(log_lines()):
+            for m in members:
+                key = m["id"], m["choice"]
+                if key not in ends:
+                    prompts[key] = m["prompt"]
+                    self.assertEqual(m["start"], m["cached"])
+                    self.assertIn("slot", m["params"])
+                else:
+                    self.assertEqual(m["start"], ends[key])
+                self.assertEqual(m["n"], len(m["ids"]))
+                of_prompt = m["prompt"][m["start"]:] if "prompt" in m else []
+                self.assertEqual(m["ids"][:len(of_prompt)], of_prompt)
+                ends[key] = m["start"] + m["n"]
+        self.assertEqual(len(ends), 12)
+        for key, prompt in prompts.items():
+            self.assertGreaterEqual(ends[key], len(prompt))
+
+    def test_an_answer_of_two_starts_from_a_copy(self):
+        second = [m for members, _, _ in passes(log_lines()) for m in members
+                  if m["choice"] == 1]
+        self.assertEqual(len(second), 2)
+        self.assertEqual(second[0]["cached"], len(second[0]["prompt"]))
+
+    def test_a_batch_that_found_no_room_is_not_told(self):
+        lines = log_lines()
+        at = max(i for i, line in enumerate(lines) if " D init:   seq" in line)
+        whole = passes(lines)
+        lines.insert(at + 1, "0.09.000.000 W srv  decode: failed to find free "
+                     "space in the KV cache, retrying with smaller batch "
+                     "size, off = 0, n_batch = 1, ret = 1\n")
+        self.assertEqual(len(passes(lines)), len(whole) - 1)
+
+    def test_a_loaded_prompt_is_the_saved_one(self):
+        ops = [op for _, ops, _ in passes(log_lines()) for op in ops]
+        self.assertIn("S 3 0", ops)
+        self.assertIn("L 3 0", ops)
+        self.assertLess(ops.index("S 3 0"), ops.index("L 3 0"))
+
+    def test_the_tap_reads_the_messages(self):
+        text = "".join(json.dumps(m, separators=(",", ":")) + "\n"
+                       for m in messages(passes(log_lines())))
+        out = subprocess.run([READ_FEED], input=text.encode(), check=True,
+                             stdout=subprocess.PIPE).stdout
+        self.assertEqual(int(out), text.count("\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
