@@ -10,6 +10,7 @@
 
 #include "config/exit.h"
 #include "config/log.h"
+#include "config/sandbox.h"
 #include "config/settings.h"
 #include "outbox.h"
 #include "recompute/manifest.h"
@@ -27,7 +28,11 @@ static int put(const struct settings *s, const struct manifest *m,
 
     if (!manifest_record(m, name, engine, &record))
         return -EMSGSIZE;
-    err = outbox_put(&out, &p);
+    /* The store takes manifests from the worker's user only. */
+    err = sandbox_enter(settings_str(s, "recompute.user"),
+                        SANDBOX_READ_FILES | SANDBOX_UNIX);
+    if (err == 0)
+        err = outbox_put(&out, &p);
     outbox_fini(&out);
     return err;
 }
