@@ -129,7 +129,7 @@ struct attention {
     uint32_t layer;
 };
 
-static void attend_head(const struct pass *p, const struct head *h)
+static void attend_heads(const struct pass *p, const struct head *h)
 {
     const struct llama_recipe *r = &p->cache->recipe;
     const struct ggml_kernels *k = p->run->kernels;
@@ -153,6 +153,7 @@ static void attend_item(void *arg, size_t item, unsigned worker)
     struct llama_cache *c = a->pass->cache;
     size_t i = item / s->kv_heads, kv = item % s->kv_heads;
     size_t share = s->heads / s->kv_heads;
+    size_t row = (i * s->heads + kv * share) * s->head_dim;
     uint32_t stream = cache_stream(c, a->pass->token[i].sequence);
     size_t at = kv * s->head_dim * (c->f16 ? 2 : 4);
     struct head h = {.build = &c->recipe.build,
@@ -164,15 +165,12 @@ static void attend_item(void *arg, size_t item, unsigned worker)
                      .cell_bytes = c->cell_bytes,
                      .cells = x->view[i].cells,
                      .n_cells = x->view[i].n,
+                     .n = share,
+                     .q = x->q + row,
+                     .out = x->out + row,
                      .scratch = x->scratch + worker * x->scratch_n};
 
-    for (size_t j = 0; j < share; j++) {
-        size_t row = (i * s->heads + kv * share + j) * s->head_dim;
-
-        h.q = x->q + row;
-        h.out = x->out + row;
-        attend_head(a->pass, &h);
-    }
+    attend_heads(a->pass, &h);
 }
 
 void run_attention(struct pass *p, uint32_t layer)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "numerics/fixed/kernels.h"
-#include "numerics/ggml/scalar.h"
 #include "pool.h"
 
 int llama_run_open(const struct llama_model *m, struct pool *p,
@@ -122,7 +121,9 @@ static int room_rows(struct llama_run *x, size_t rows)
 
 static int room_scratch(struct llama_run *x, const struct llama_cache *c)
 {
-    size_t n = head_scratch(c->recipe.cells, x->model->shape.head_dim) + 16;
+    const struct llama_shape *s = &x->model->shape;
+    size_t n =
+        head_scratch(c->recipe.cells, s->heads / s->kv_heads, s->head_dim) + 16;
     float *scratch;
 
     n = n / 16 * 16;
@@ -157,8 +158,9 @@ static void turn(struct pass *p, float *row, size_t heads, size_t i)
     size_t pairs = m->rope_dim / 2;
 
     for (size_t h = 0; h < heads; h++)
-        rope_turn_ref(row + h * m->shape.head_dim, pairs,
-                      p->run->cos + i * pairs, p->run->sin + i * pairs);
+        p->run->kernels->rope_turn(row + h * m->shape.head_dim, pairs,
+                                   p->run->cos + i * pairs,
+                                   p->run->sin + i * pairs);
 }
 
 static void turn_row(struct pass *p, size_t i)
@@ -171,18 +173,12 @@ static void turn_row(struct pass *p, size_t i)
     turn(p, p->run->k + i * kv, s->kv_heads, i);
 }
 
-static void store(const struct llama_cache *c, const float *x, size_t n,
-                  uint8_t *to)
+static void store(const struct pass *p, const float *x, size_t n, uint8_t *to)
 {
-    if (!c->f16) {
+    if (p->cache->f16)
+        p->run->kernels->halves(x, n, to);
+    else
         memcpy(to, x, n * sizeof *x);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint16_t h = f16_of(x[i]);
-
-        memcpy(to + 2 * i, &h, sizeof h);
-    }
 }
 
 static void store_rows(struct pass *p, uint32_t layer)
@@ -195,8 +191,8 @@ static void store_rows(struct pass *p, uint32_t layer)
         uint32_t stream = cache_stream(c, p->token[i].sequence);
         size_t at = p->token[i].cell * c->cell_bytes;
 
-        store(c, p->run->k + i * kv, kv, cache_at(c, c->k, stream, layer) + at);
-        store(c, p->run->v + i * kv, kv, cache_at(c, c->v, stream, layer) + at);
+        store(p, p->run->k + i * kv, kv, cache_at(c, c->k, stream, layer) + at);
+        store(p, p->run->v + i * kv, kv, cache_at(c, c->v, stream, layer) + at);
     }
 }
 

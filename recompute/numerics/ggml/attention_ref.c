@@ -1,5 +1,6 @@
 /*
- * attention_ref.c - one query of one head: the definition, three ways.
+ * attention_ref.c - attention of the heads that share keys: the definition,
+ * three ways. Each query is on its own.
  *
  * Cells, not positions, order every sum. A cell that the query does not see
  * adds exact zeros, so only visible ones are walked; their numbers choose the
@@ -16,10 +17,12 @@
 
 enum { LANES_MAX = 16, GROUPS = 4 };
 
-/* The scores, the rounded query, and sums of V for each lane. */
-size_t head_scratch(size_t n, size_t dim)
+/* Scores, a rounded query, sums of V for each lane, a tile of keys, and a
+ * maximum and a sum for each query. */
+size_t head_scratch(size_t cells, size_t n, size_t dim)
 {
-    return (n + 63) / 64 * 64 + dim * (2 + GROUPS * LANES_MAX);
+    return (cells + 63) / 64 * 64 +
+           dim * (2 + GROUPS * LANES_MAX + FLASH_TILE) + 2 * n;
 }
 
 static float value(const struct head *h, uint32_t cell, size_t d)
@@ -100,7 +103,7 @@ static void mix(const struct head *h, const float *p, unsigned n_acc,
     }
 }
 
-void head_plain_ref(const struct head *h, size_t rows)
+static void plain(const struct head *h, size_t rows)
 {
     const struct ggml_build *b = h->build;
     uint32_t last = h->cells[h->n_cells - 1];
@@ -183,7 +186,7 @@ static void flash_end(const struct head *h, const struct running *r)
         h->out[d] = r->acc[d] * by;
 }
 
-void head_flash_ref(const struct head *h, const struct borders *b)
+static void flash(const struct head *h, const struct borders *b)
 {
     float *q = h->scratch;
     struct running r = {0, 0, q + h->dim}, all = {-INFINITY, 0, h->out};
@@ -244,7 +247,7 @@ static void tile_step(const struct head *h, struct running *r, size_t i,
                              p[h->cells[i] % FLASH_TILE], r->acc[d]);
 }
 
-void head_tiled_ref(const struct head *h)
+static void tiled(const struct head *h)
 {
     struct running r = {-INFINITY, 0, h->out};
     float p[FLASH_TILE];
@@ -264,4 +267,42 @@ void head_tiled_ref(const struct head *h)
     }
     for (size_t d = 0; d < h->dim; d++)
         h->out[d] = h->out[d] * (1.0f / r.sum);
+}
+
+/* Query j as if it were the only one. */
+static struct head single(const struct head *h, size_t j)
+{
+    struct head one = *h;
+
+    one.n = 1;
+    one.q = h->q + j * h->dim;
+    one.out = h->out + j * h->dim;
+    return one;
+}
+
+void head_plain_ref(const struct head *h, size_t rows)
+{
+    for (size_t j = 0; j < h->n; j++) {
+        struct head one = single(h, j);
+
+        plain(&one, rows);
+    }
+}
+
+void head_flash_ref(const struct head *h, const struct borders *b)
+{
+    for (size_t j = 0; j < h->n; j++) {
+        struct head one = single(h, j);
+
+        flash(&one, b);
+    }
+}
+
+void head_tiled_ref(const struct head *h)
+{
+    for (size_t j = 0; j < h->n; j++) {
+        struct head one = single(h, j);
+
+        tiled(&one);
+    }
 }

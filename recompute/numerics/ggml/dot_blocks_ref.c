@@ -25,7 +25,8 @@ static void sum_fours(const int8_t *q, int offset, const int8_t *x, int *sum)
 }
 
 /* Repacked Q4_0: acc = fma(sum of 32, dx dy, acc), a block a step. */
-static float columns(const struct ggml_tile *t, const uint8_t *w, const struct q8 *x)
+static float columns(const struct ggml_tile *t, const uint8_t *w,
+                     const struct q8 *x)
 {
     float acc = 0.0f;
 
@@ -43,7 +44,8 @@ static float columns(const struct ggml_tile *t, const uint8_t *w, const struct q
 }
 
 /* 8 lanes of 4 products; the mins' part m s runs beside in one float. */
-static float lanes(const struct ggml_tile *t, const uint8_t *w, const struct q8 *x)
+static float lanes(const struct ggml_tile *t, const uint8_t *w,
+                   const struct q8 *x)
 {
     struct block_parts at = block_parts(t->type);
     float acc[8] = {0}, side = 0.0f;

@@ -144,14 +144,10 @@ static size_t leftover_groups(const struct pair *p, size_t i, float *sum)
     return i;
 }
 
-static float dot_f32(const struct pair *p)
+static float leftover_f32(const struct pair *p, size_t i, float sum)
 {
-    float acc[GROUP][LANES_MAX], sum;
     const struct ggml_build *b = p->t->build;
-    size_t i = accumulate(p, 4, acc);
 
-    fold_four(acc, b->lanes);
-    sum = b->lanes == 8 ? sum_pairs(acc[0]) : sum_halves(acc[0], b->lanes);
     if (b->leftover == LEFTOVER_GROUPS)
         i = leftover_groups(p, i, &sum);
     for (; i < p->t->k; i++)
@@ -159,6 +155,17 @@ static float dot_f32(const struct pair *p)
                   ? sum + weight(p, i) * input(p, i)
                   : fmaf(weight(p, i), input(p, i), sum);
     return sum;
+}
+
+static float dot_f32(const struct pair *p)
+{
+    float acc[GROUP][LANES_MAX];
+    unsigned lanes = p->t->build->lanes;
+    size_t i = accumulate(p, 4, acc);
+
+    fold_four(acc, lanes);
+    return leftover_f32(
+        p, i, lanes == 8 ? sum_pairs(acc[0]) : sum_halves(acc[0], lanes));
 }
 
 /* Rounded products, added in double; then one rounding. */
@@ -202,8 +209,17 @@ static float dot_bf16(const struct pair *p)
         p, i, (double)sum_halves(acc[0], 16) + (double)sum_halves(acc[1], 16));
 }
 
-float dot_floats_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
-                     const uint8_t *x)
+float dot_leftover_ref(const struct ggml_tile *t, const struct dot_rest *rest,
+                       double sum)
+{
+    struct pair p = {t, rest->w, rest->x};
+
+    return t->type == GGML_F32 ? leftover_f32(&p, rest->i, (float)sum)
+                               : leftover_double(&p, rest->i, sum);
+}
+
+float dot_floats_ref(enum form form, const struct ggml_tile *t,
+                     const uint8_t *w, const uint8_t *x)
 {
     struct pair p = {t, w, x};
 

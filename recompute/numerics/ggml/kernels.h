@@ -18,6 +18,9 @@ struct ggml_kernels {
                      float *out);
     void (*swiglu)(const float *gate, const float *up, size_t n, unsigned lanes,
                    float *out);
+    void (*rope_turn)(float *x, size_t pairs, const float *cos,
+                      const float *sin);
+    void (*halves)(const float *x, size_t n, uint8_t *ret_halves);
     void (*head_plain)(const struct head *h, size_t rows);
     void (*head_flash)(const struct head *h, const struct borders *b);
     void (*head_tiled)(const struct head *h);

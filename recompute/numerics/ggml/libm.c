@@ -8,11 +8,10 @@
 #include "numerics/ggml/libm.h"
 
 #include "numerics/fixed/fixed_math.h"
-
-enum { EXP2_BITS = 5, EXP2_N = 1 << EXP2_BITS };
+#include "numerics/ggml/exp_steps.h"
 
 /* 2 to the i/32, rounded to nearest. */
-static const double exp2_table[EXP2_N] = {
+const double exp2_table[EXP2_N] = {
     0x1.0000000p+0,       0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0,
     0x1.11301d0125b51p+0, 0x1.172b83c7d517bp+0, 0x1.1d4873168b9aap+0,
     0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0, 0x1.306fe0a31b715p+0,
@@ -26,37 +25,9 @@ static const double exp2_table[EXP2_N] = {
     0x1.ea4afa2a490dap+0, 0x1.f50765b6e4540p+0,
 };
 
-/* 2 to the r/32, |r| <= 1/2, less the table: 1 + c2 r + c1 r^2 + c0 r^3. */
-#define EXP2_C0  0x1.c6af84b912394p-5
-#define EXP2_C1  0x1.ebfce50fac4f3p-3
-#define EXP2_C2  0x1.62e42ff0c52d6p-1
-#define TO_WHOLE 0x1.8p52
-
-/* 2 to the k/32, k whole. */
-static double exp2_step(int64_t k)
-{
-    uint64_t u = bits_of_double(exp2_table[k & (EXP2_N - 1)]);
-
-    return double_of(u + (((uint64_t)(k >> EXP2_BITS)) << 52));
-}
-
 float ggml_expf(float x)
 {
-    const double n = EXP2_N;
-    double kd, r, z, y;
-
-    if (x != x)
-        return x;
-    if (x > 0x1.62e42ep6f)
-        return INFINITY;
-    if (x < -0x1.9fe368p6f)
-        return 0.0f;
-    kd = fma(0x1.71547652b82fep0 * n, (double)x, TO_WHOLE) - TO_WHOLE;
-    r = fma(0x1.71547652b82fep0 * n, (double)x, -kd);
-    z = fma(EXP2_C0 / n / n / n, r, EXP2_C1 / n / n);
-    y = fma(EXP2_C2 / n, r, 1.0);
-    y = fma(z, r * r, y);
-    return (float)(y * exp2_step((int64_t)kd));
+    return exp_steps(x);
 }
 
 /* Intervals of [0.7, 1.4): 1/c, and the logarithms of c. */

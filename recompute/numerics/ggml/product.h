@@ -52,8 +52,16 @@ void tile_ref(enum form form, const struct ggml_tile *t);
 /* One sum. Float types: x as ACT_ of the type. */
 float dot_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
               const uint8_t *x);
-float dot_floats_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
-                     const uint8_t *x);
+float dot_floats_ref(enum form form, const struct ggml_tile *t,
+                     const uint8_t *w, const uint8_t *x);
+/* FORM_DOT of a float type from element i on, after `sum` of the lanes. */
+struct dot_rest {
+    const uint8_t *w, *x; /* the rows */
+    size_t i;
+};
+float dot_leftover_ref(const struct ggml_tile *t, const struct dot_rest *rest,
+                       double sum);
+
 /* t[i] + t[i + half], halves of halves: the sum of 16 or 8 lanes. */
 float sum_halves(const float *lane, unsigned n);
 

@@ -33,12 +33,16 @@ void rope_angles(const struct turning *t, uint32_t position, float *ret_cos,
 /* Turns the neighbours x[2i], x[2i + 1], in place. */
 void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin);
 
+/* n halves, low byte first. */
+void halves_ref(const float *x, size_t n, uint8_t *ret_halves);
+
 /* out = gate / (1 + e^-gate) * up: whole vectors with vexp, the rest with
  * expf. out may be gate. */
 void swiglu_ref(const float *gate, const float *up, size_t n, unsigned lanes,
                 float *out);
 
-/* One query of one head over the cells that it sees. */
+/* One token's queries of the heads that share keys and values, over the cells
+ * that it sees. */
 struct head {
     const struct ggml_build *build;
     size_t dim;            /* of the head */
@@ -48,13 +52,14 @@ struct head {
     size_t cell_bytes;     /* from cell to cell */
     const uint32_t *cells; /* visible, ascending, at least one */
     size_t n_cells;
-    const float *q;
+    size_t n;       /* queries */
+    const float *q; /* n rows of dim floats */
     float *scratch; /* head_scratch floats */
-    float *out;     /* dim floats */
+    float *out;     /* n rows of dim floats */
 };
 
-/* Floats of scratch for cells below n and heads of dim. */
-size_t head_scratch(size_t n, size_t dim);
+/* Floats of scratch for cells below `cells`, n queries of dim. */
+size_t head_scratch(size_t cells, size_t n, size_t dim);
 
 /* Flash attention off. rows: of the query's stream in the ubatch. */
 void head_plain_ref(const struct head *h, size_t rows);

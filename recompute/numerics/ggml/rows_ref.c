@@ -44,6 +44,16 @@ void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin)
     }
 }
 
+void halves_ref(const float *x, size_t n, uint8_t *ret_halves)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint16_t h = f16_of(x[i]);
+
+        ret_halves[2 * i] = (uint8_t)h;
+        ret_halves[2 * i + 1] = (uint8_t)(h >> 8);
+    }
+}
+
 void swiglu_ref(const float *gate, const float *up, size_t n, unsigned lanes,
                 float *out)
 {
