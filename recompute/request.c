@@ -94,7 +94,8 @@ static int read_parameters(const struct api_request *r,
 {
     static const char reason[] = "unsupported_parameter";
 
-    if (r->n_others != 0 || r->n == 0 || r->n_prompts == 0 ||
+    if (r->n_others != 0 || r->n_biases != 0 || r->repeat_last_n.set ||
+        r->post_sampling_probs || r->n == 0 || r->n_prompts == 0 ||
         r->n_prompts > ANSWERS_MAX || r->n > ANSWERS_MAX / r->n_prompts ||
         !stops_valid(r) || !read_sampling(r, d, c, &q->sampling))
         return refuse(reason, ret_reason);

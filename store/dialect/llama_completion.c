@@ -39,7 +39,7 @@ static const struct request_key keys[] = {
     {"max_tokens", read_max_tokens, 0, 0},
     {"n_probs", read_n_probs, MEMBER(top_logprobs), 0},
     {"logprobs", read_n_probs, MEMBER(top_logprobs), 0},
-    {"post_sampling_probs", read_ignored, 0, 0},
+    {"post_sampling_probs", read_flag, MEMBER(post_sampling_probs), 0},
     {"return_tokens", read_ignored, 0, 0},
     {"t_max_predict_ms", read_neutral, 0, 0},
     {"mirostat", read_neutral, 0, 0},

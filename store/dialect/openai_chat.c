@@ -16,7 +16,7 @@ static const struct request_key keys[] = {
     {"max_completion_tokens", read_max_tokens, 0, 0},
     {"n_predict", read_max_tokens, 0, 0},
     {"logprobs", read_flag, MEMBER(logprobs), 0},
-    {"top_logprobs", read_count, MEMBER(top_logprobs), 0},
+    {"top_logprobs", read_top_logprobs, MEMBER(top_logprobs), 0},
     {"tool_choice", read_no_tools, 0, 0},
     {"parallel_tool_calls", read_ignored, 0, 0},
     {"response_format", read_plain_format, 0, 0},

@@ -183,6 +183,13 @@ bool read_stops(struct request_build *b, const json_t *v,
     return true;
 }
 
+bool read_top_logprobs(struct request_build *b, const json_t *v,
+                       const struct request_key *k)
+{
+    b->r->has_top_logprobs = true;
+    return read_count(b, v, k);
+}
+
 bool read_top_count(struct request_build *b, const json_t *v,
                     const struct request_key *k)
 {

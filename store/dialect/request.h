@@ -59,6 +59,10 @@ bool read_stops(struct request_build *b, const json_t *v,
                 const struct request_key *k);
 bool read_top_count(struct request_build *b, const json_t *v,
                     const struct request_key *k); /* sets logprobs as well */
+bool read_top_logprobs(struct request_build *b, const json_t *v,
+                       const struct request_key *k); /* does not */
+bool read_biases(struct request_build *b, const json_t *v,
+                 const struct request_key *k); /* both forms of logit_bias */
 bool read_no_tools(struct request_build *b, const json_t *v,
                    const struct request_key *k); /* "none", "auto" */
 bool read_plain_format(struct request_build *b, const json_t *v,
@@ -74,24 +78,25 @@ bool read_system(struct request_build *b, const json_t *v,
 
 /* Rows that the OpenAI look-alikes share. */
 #define MEMBER(m) offsetof(struct api_request, m)
-#define SAMPLING_KEYS                                                     \
-    {"temperature", read_number, MEMBER(temperature), 0},                 \
-        {"top_p", read_number, MEMBER(top_p), 0},                         \
-        {"top_k", read_number, MEMBER(top_k), 0},                         \
-        {"min_p", read_number, MEMBER(min_p), 0},                         \
-        {"repetition_penalty", read_number, MEMBER(repeat_penalty), 0},   \
-        {"presence_penalty", read_number, MEMBER(presence_penalty), 0},   \
-        {"frequency_penalty", read_number, MEMBER(frequency_penalty), 0}, \
-        {"n", read_count, MEMBER(n), 0}, {"seed", read_seed, 0, 0},       \
-        {"stop", read_stops, 0, 0},                                       \
-        {"ignore_eos", read_flag, MEMBER(ignore_eos), 0},                 \
-        {"min_tokens", read_neutral, 0, 0},                               \
-        {"skip_special_tokens", read_neutral, 0, 1},                      \
-        {"spaces_between_special_tokens", read_neutral, 0, 1},            \
-        {"include_stop_str_in_output", read_neutral, 0, 0},               \
-        {"use_beam_search", read_neutral, 0, 0},                          \
-    {                                                                     \
-        "prompt_logprobs", read_ignored, 0, 0                             \
+#define SAMPLING_KEYS                                                       \
+    {"temperature", read_number, MEMBER(temperature), 0},                   \
+        {"top_p", read_number, MEMBER(top_p), 0},                           \
+        {"top_k", read_number, MEMBER(top_k), 0},                           \
+        {"min_p", read_number, MEMBER(min_p), 0},                           \
+        {"repetition_penalty", read_number, MEMBER(repeat_penalty), 0},     \
+        {"presence_penalty", read_number, MEMBER(presence_penalty), 0},     \
+        {"frequency_penalty", read_number, MEMBER(frequency_penalty), 0},   \
+        {"repeat_last_n", read_number, MEMBER(repeat_last_n), 0},           \
+        {"logit_bias", read_biases, 0, 0}, {"n", read_count, MEMBER(n), 0}, \
+        {"seed", read_seed, 0, 0}, {"stop", read_stops, 0, 0},              \
+        {"ignore_eos", read_flag, MEMBER(ignore_eos), 0},                   \
+        {"min_tokens", read_neutral, 0, 0},                                 \
+        {"skip_special_tokens", read_neutral, 0, 1},                        \
+        {"spaces_between_special_tokens", read_neutral, 0, 1},              \
+        {"include_stop_str_in_output", read_neutral, 0, 0},                 \
+        {"use_beam_search", read_neutral, 0, 0},                            \
+    {                                                                       \
+        "prompt_logprobs", read_ignored, 0, 0                               \
     }
 #define OPENAI_KEYS                                                           \
     {"model", read_text, MEMBER(model), 0},                                   \

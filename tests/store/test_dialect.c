@@ -147,8 +147,36 @@ static void chat_names_what_it_does_not_carry(void **state)
 
     (void)state;
     others(&x, "messages.content.image_url messages.tool_calls tools "
-               "tool_choice logit_bias temperature x");
+               "tool_choice temperature x");
+    assert_int_equal(x.request.n_biases, 1);
     assert_false(x.request.temperature.set);
+    dialect_free(&x);
+}
+
+static void biases_come_in_both_forms(void **state)
+{
+    struct api_exchange x =
+        parse("llama.completion",
+              "{\"prompt\":\"x\",\"repeat_last_n\":7,"
+              "\"logit_bias\":[[286,-2.5],[3,false],[\"!\",5],[1,true]]}");
+    const struct api_bias *b = x.request.biases;
+
+    (void)state;
+    others(&x, "logit_bias"); /* the last pair is none */
+    assert_int_equal(x.request.n_biases, 3);
+    assert_true(b[0].id == 286 && b[0].bias == -2.5);
+    assert_true(b[1].id == 3 && b[1].bias < -1e308);
+    assert_true(b[2].id == TOKEN_NONE && b[2].bias == 5);
+    assert_true(span_eq_str(b[2].text, "!"));
+    assert_true(x.request.repeat_last_n.value == 7);
+    dialect_free(&x);
+    x = parse("openai.chat",
+              "{\"messages\":[],\"logit_bias\":{\"15\":-100,\" a\":1}}");
+    b = x.request.biases;
+    others(&x, "");
+    assert_int_equal(x.request.n_biases, 2);
+    assert_true(b[0].id == 15 && b[0].bias == -100);
+    assert_true(b[1].id == TOKEN_NONE && span_eq_str(b[1].text, " a"));
     dialect_free(&x);
 }
 
@@ -310,6 +338,7 @@ int main(void)
         cmocka_unit_test(finds_nothing_where_nothing_is_inferred),
         cmocka_unit_test(chat_reads_messages_and_sampling),
         cmocka_unit_test(chat_names_what_it_does_not_carry),
+        cmocka_unit_test(biases_come_in_both_forms),
         cmocka_unit_test(neutral_values_change_nothing),
         cmocka_unit_test(completions_read_every_form_of_prompt),
         cmocka_unit_test(responses_read_input_and_instructions),

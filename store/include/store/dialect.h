@@ -85,6 +85,13 @@ struct api_number {
     double value;
 };
 
+/* What is added to a token's logit. */
+struct api_bias {
+    int64_t id;       /* or TOKEN_NONE: the tokens of text */
+    struct span text; /* llama-server takes words as well */
+    double bias;      /* -INFINITY bans it */
+};
+
 struct api_request {
     struct span model;
     bool streamed;
@@ -94,17 +101,21 @@ struct api_request {
     bool has_max_tokens;
     uint64_t max_tokens;
     struct api_number temperature, top_p, top_k, min_p, repeat_penalty,
-        presence_penalty, frequency_penalty;
+        presence_penalty, frequency_penalty, repeat_last_n;
+    struct api_bias *biases; /* logit_bias */
+    size_t n_biases;
     bool has_seed;
     int64_t seed;
     bool logprobs; /* asked for */
+    bool has_top_logprobs;
     uint32_t top_logprobs;
+    bool post_sampling_probs; /* llama-server: probabilities of the draw */
     bool echo;
     bool ignore_eos;
     struct span *stops;
     size_t n_stops;
     /* Keys that change the answer and that this table does not carry
-     * ("tools", "logit_bias", "messages.tool_calls", ...), or whose value is
+     * ("tools", "grammar", "messages.tool_calls", ...), or whose value is
      * not of the key's type, in the order seen. null and empty lists and
      * objects change nothing. */
     struct span *others;
