@@ -107,14 +107,10 @@ static void choose(const struct claim_llama *c, size_t step,
     uint32_t id;
     uint32_t claimed = claim_token(c, step);
 
-    if (llama_sampler_choose(sampler, logits, &id) == 0) {
-        s->choices++;
-        if (id != claimed)
-            note(s, step, true);
-    } else {
+    bool chosen = llama_sampler_choose(sampler, logits, &id) == 0;
+    s->choices += chosen;
+    if (!chosen || id != claimed || llama_sampler_accept(sampler, claimed) != 0)
         note(s, step, true);
-    }
-    llama_sampler_accept(sampler, claimed);
 }
 
 bool claim_step(const struct claim_desk *d, const struct claim_llama *c,

@@ -43,7 +43,7 @@ static int open_sampler(const struct bench *b, struct pair *p)
     int err =
         llama_sampler_open(c->sampling, (uint32_t)b->desk.vocab, &p->sampler);
     for (size_t i = 0; !err && i < t->n_prompt; i++)
-        llama_sampler_accept(p->sampler, t->ids[i]);
+        err = llama_sampler_accept(p->sampler, t->ids[i]);
     return err;
 }
 

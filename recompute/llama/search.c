@@ -1,0 +1,433 @@
+/*
+ * search.c - all claims of a server, each solved with what the others tell.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "llama/search.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llama/llama.h"
+#include "llama/recipe.h"
+#include "llama/sampler.h"
+#include "llama/trial.h"
+#include "store/dialect.h"
+
+enum {
+    ROUNDS = 4,
+    CUTS = 24,
+    RUNS_STEP = 40,    /* default limit: for each token, */
+    RUNS_FREE = 20000, /* and beside them */
+    PATH_FLOATS = 1 << 28
+};
+
+/* A claim that is solved lends its keys and values. */
+struct donor {
+    struct llama_saved *saved;
+    uint64_t *trace; /* of its n positions */
+    size_t n;
+};
+
+struct desk {
+    const struct search *s;
+    struct alphabet alphabet;
+    const struct claim_llama *claims;
+    struct search_verdict *verdicts;
+    struct donor *donors; /* one a claim; n 0: none yet */
+    size_t n;
+    struct trial trial;
+};
+
+static uint32_t token_of(const struct claim_llama *c, size_t position)
+{
+    return position < c->n_prompt ? c->prompt[position]
+                                  : claim_token(c, position - c->n_prompt);
+}
+
+static bool shares(const struct desk *d, size_t donor,
+                   const struct claim_llama *c)
+{
+    if (d->donors[donor].n < c->n_cached)
+        return false;
+    for (size_t i = 0; i < c->n_cached; i++)
+        if (token_of(&d->claims[donor], i) != c->prompt[i])
+            return false;
+    return true;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void add_cut(uint32_t *cuts, size_t *n, size_t cut, size_t below)
+{
+    if (cut == 0 || cut >= below || *n == CUTS)
+        return;
+    for (size_t i = 0; i < *n; i++)
+        if (cuts[i] == cut)
+            return;
+    cuts[(*n)++] = (uint32_t)cut;
+}
+
+/* Where a prompt of n new tokens may have been cut: by a generating slot, by
+ * the prompts of the others. */
+static size_t list_cuts(const struct desk *d, size_t self, size_t n,
+                        uint32_t *ret_cuts)
+{
+    size_t n_cuts = 0;
+
+    if (d->s->recipe->run.unified)
+        return 0;
+    add_cut(ret_cuts, &n_cuts, 1, n);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct claim_llama *c = &d->claims[i];
+        if (i == self || !c->prompt || c->n_cached > c->n_prompt)
+            continue;
+        add_cut(ret_cuts, &n_cuts, c->n_prompt - c->n_cached, n);
+    }
+    qsort(ret_cuts, n_cuts, sizeof(*ret_cuts), compare_u32);
+    return n_cuts;
+}
+
+/* The answer's score, from the accepted rows, choices included. */
+static int score(struct desk *d, struct search_verdict *v)
+{
+    struct trial *t = &d->trial;
+    const struct claim_llama *c = t->claim;
+    struct llama_sampler *sampler = NULL;
+    int err = 0;
+
+    claim_score_init(&v->score);
+    if (c->sampling)
+        err =
+            llama_sampler_open(c->sampling, (uint32_t)t->desk.vocab, &sampler);
+    for (size_t i = 0; !err && sampler && i < c->n_prompt; i++)
+        err = llama_sampler_accept(sampler, c->prompt[i]);
+    for (size_t i = 0; !err && i < claim_tokens(c); i++)
+        (void)claim_step(&t->desk, c, i, t->path + i * t->desk.vocab, sampler,
+                         &v->score);
+    if (sampler)
+        llama_sampler_close(sampler);
+    return err;
+}
+
+static int keep_donor(struct desk *d, size_t self)
+{
+    struct donor *donor = &d->donors[self];
+    const struct claim_llama *c = d->trial.claim;
+    size_t n = c->n_prompt + claim_tokens(c) - 1;
+
+    int err = llama_cache_save(d->trial.cache, 0, &donor->saved);
+    if (err)
+        return err;
+    donor->trace = malloc(n * sizeof(*donor->trace));
+    if (!donor->trace)
+        return -ENOMEM;
+    memcpy(donor->trace, d->trial.trace, n * sizeof(*donor->trace));
+    donor->n = n;
+    return 0;
+}
+
+/* One prefix of one claim, all ways of its prompt. */
+struct attempt {
+    size_t self;
+    const struct llama_saved *prefix;
+    const uint64_t *prefix_trace;
+    const struct prefills *ways;
+    bool solved, spent; /* spent: the limit is reached */
+};
+
+static int try_way(struct desk *d, struct attempt *a, const struct prefill *p)
+{
+    struct trial *t = &d->trial;
+    uint32_t cached = (uint32_t)t->claim->n_cached;
+    bool equal = false;
+
+    if (t->runs >= t->limit) {
+        a->spent = true;
+        return 0;
+    }
+    int err = trial_prompt(t, p, cached, &equal);
+    if (!err && equal)
+        err = trial_answer(t, &equal);
+    a->spent = err == -EDQUOT;
+    if (a->spent)
+        return 0;
+    a->solved = !err && equal;
+    return err;
+}
+
+static int attempt_all(struct desk *d, struct attempt *a)
+{
+    struct trial *t = &d->trial;
+
+    int err = trial_begin(t, a->prefix, (uint32_t)t->claim->n_cached);
+    if (a->prefix_trace)
+        memcpy(t->trace, a->prefix_trace,
+               t->claim->n_cached * sizeof(*t->trace));
+    for (size_t i = 0; !err && !a->solved && !a->spent && i < a->ways->n; i++)
+        err = try_way(d, a, &a->ways->list[i]);
+    return err;
+}
+
+/* A prefix that nobody lends is computed as part of a prompt: of one token
+ * that is certain, of more it is a guess. */
+static int guess_prefix(struct desk *d, struct llama_saved **ret_s)
+{
+    struct trial *t = &d->trial;
+    uint32_t n = (uint32_t)t->claim->n_cached;
+    struct prefill p = {.n = 1};
+    bool equal;
+
+    uint32_t rows = n > 1 ? n : 2;
+    if (rows > d->s->recipe->run.n_ubatch)
+        return -ERANGE;
+    p.pieces[0] = (struct piece){n, {rows, 0, 0, 0, rows}};
+    int err = trial_begin(t, NULL, 0);
+    err = err ? err : trial_prompt(t, &p, 0, &equal);
+    return err ? err : llama_cache_save(t->cache, 0, ret_s);
+}
+
+static int with_guess(struct desk *d, struct attempt *a)
+{
+    struct llama_saved *saved = NULL;
+
+    int err = guess_prefix(d, &saved);
+    if (err == -ERANGE)
+        return 0;
+    a->prefix = saved;
+    a->prefix_trace = NULL;
+    err = err ? err : attempt_all(d, a);
+    llama_saved_close(saved);
+    a->prefix = NULL;
+    return err;
+}
+
+/* Each distinct prefix that others lend. */
+static int with_donors(struct desk *d, struct attempt *a, size_t *ret_lent)
+{
+    const struct claim_llama *c = d->trial.claim;
+    uint64_t *seen = calloc(d->n + 1, sizeof(*seen));
+    int err = seen ? 0 : -ENOMEM;
+
+    *ret_lent = 0;
+    for (size_t i = 0; !err && !a->solved && !a->spent && i < d->n; i++) {
+        if (i == a->self || d->donors[i].n == 0 || !shares(d, i, c))
+            continue;
+        uint64_t last = d->donors[i].trace[c->n_cached - 1];
+        bool known = false;
+        for (size_t k = 0; k < *ret_lent; k++)
+            known |= seen[k] == last;
+        if (known)
+            continue;
+        seen[(*ret_lent)++] = last;
+        a->prefix = d->donors[i].saved;
+        a->prefix_trace = d->donors[i].trace;
+        err = attempt_all(d, a);
+    }
+    free(seen);
+    return err;
+}
+
+static void conclude(struct desk *d, const struct attempt *a, size_t lent)
+{
+    struct search_verdict *v = &d->verdicts[a->self];
+    const struct trial *t = &d->trial;
+    bool known = t->claim->n_cached <= 1 || lent > 0;
+
+    claim_score_init(&v->score);
+    v->score.first = t->furthest;
+    if (a->spent) {
+        v->why = "the limit on work is reached";
+    } else if (!known) {
+        v->why = "the cached prefix is of no request that is solved";
+    } else if (!a->ways->complete) {
+        v->why = "cells of a unified cache are not on the wire";
+    } else if (t->claim->n_cached > 1 || d->s->recipe->run.sequences > 1) {
+        v->why = "no batch that was tried gives these logprobs";
+    } else {
+        v->outcome = SEARCH_REFUTED;
+        v->score.differing = 1;
+    }
+}
+
+static int solve(struct desk *d, size_t self, bool last_round)
+{
+    struct trial *t = &d->trial;
+    const struct claim_llama *c = &d->claims[self];
+    uint32_t cuts[CUTS];
+    struct prefills ways;
+    struct attempt a = {.self = self, .ways = &ways};
+    size_t lent = 0;
+
+    t->claim = c;
+    t->runs = 0;
+    t->furthest = 0;
+    uint32_t n = (uint32_t)(c->n_prompt - c->n_cached);
+    size_t n_cuts = list_cuts(d, self, n, cuts);
+    int err = prefills_init(&ways, &d->alphabet, n, cuts, n_cuts);
+    if (err)
+        return err;
+    if (c->n_cached == 0)
+        err = attempt_all(d, &a);
+    else
+        err = with_donors(d, &a, &lent);
+    if (!err && !a.solved && c->n_cached > 0 &&
+        (c->n_cached == 1 || (last_round && lent == 0)))
+        err = with_guess(d, &a);
+    struct search_verdict *v = &d->verdicts[self];
+    v->runs += t->runs;
+    if (!err && a.solved) {
+        v->outcome = SEARCH_SOLVED;
+        v->why = NULL;
+        v->invariant = ways.n == 1 && d->alphabet.n_decode == 1;
+        v->bits = search_bits(c, v->runs);
+        err = score(d, v);
+        err = err ? err : keep_donor(d, self);
+    } else if (!err) {
+        conclude(d, &a, lent);
+    }
+    prefills_fini(&ways);
+    return err;
+}
+
+double search_bits(const struct claim_llama *c, uint64_t tried)
+{
+    double bits = 0;
+
+    for (size_t i = 0; i < claim_tokens(c); i++) {
+        const struct api_candidate *t = &c->choice->tokens[i].chosen;
+        double v = fabs(t->logprob);
+        if (!t->has_logprob || c->after_sampling || !isfinite(v) || v == 0)
+            continue;
+        double ulp_log2 = floor(log2(v)) - 23;
+        if (-16 - ulp_log2 > 0)
+            bits += -16 - ulp_log2;
+    }
+    bits -= log2((double)(tried > 1 ? tried : 1));
+    return bits > 0 ? bits : 0;
+}
+
+/* Why a claim cannot be searched for at all, or NULL. */
+static const char *hopeless(const struct desk *d, const struct claim_llama *c)
+{
+    size_t n = claim_tokens(c);
+
+    if (!c->prompt)
+        return "the prompt's tokens are not known";
+    if (n == 0 || !c->choice->has_ids)
+        return "the answer's token ids are not on the wire";
+    if (c->n_cached == SIZE_MAX)
+        return "how much was cached is not on the wire";
+    if (c->n_prompt == 0 || c->n_cached >= c->n_prompt)
+        return "nothing of the prompt was computed";
+    if (c->n_prompt + n > d->s->recipe->run.cells)
+        return "the answer is longer than its cache";
+    if (n > PATH_FLOATS / d->trial.desk.vocab)
+        return "the answer is too long for one search";
+    for (size_t i = 0; i < n; i++)
+        if (claim_token(c, i) >= d->trial.desk.vocab)
+            return "an id is not in the vocabulary";
+    return NULL;
+}
+
+static size_t longest(const struct desk *d)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < d->n; i++)
+        if (claim_tokens(&d->claims[i]) > most)
+            most = claim_tokens(&d->claims[i]);
+    return most;
+}
+
+static int open_trial(struct desk *d)
+{
+    struct trial *t = &d->trial;
+    const struct recipe *r = d->s->recipe;
+
+    t->alphabet = &d->alphabet;
+    t->recipe = r->run;
+    t->recipe.sequences = 1;
+    t->recipe.cells += 64; /* a first cell that is not 0 */
+    int err = claim_desk_init(&t->desk, llama_model_shape(d->s->model)->vocab,
+                              r->logprobs);
+    err = err ? err : alphabet_init(&d->alphabet, d->s->model, &r->run);
+    err = err ? err : llama_run_open(d->s->model, d->s->pool, NULL, &t->run);
+    err = err ? err : llama_cache_open(d->s->model, &t->recipe, &t->cache);
+    if (err)
+        return err;
+    size_t rows = longest(d);
+    if (rows > PATH_FLOATS / t->desk.vocab)
+        rows = PATH_FLOATS / t->desk.vocab;
+    t->path = malloc(rows * t->desk.vocab * sizeof(*t->path));
+    t->trace = calloc(t->recipe.cells, sizeof(*t->trace));
+    d->donors = calloc(d->n + 1, sizeof(*d->donors));
+    return t->path && t->trace && d->donors ? 0 : -ENOMEM;
+}
+
+static void close_desk(struct desk *d)
+{
+    for (size_t i = 0; d->donors && i < d->n; i++) {
+        llama_saved_close(d->donors[i].saved);
+        free(d->donors[i].trace);
+    }
+    free(d->donors);
+    free(d->trial.path);
+    free(d->trial.trace);
+    free(d->trial.logits);
+    if (d->trial.cache)
+        llama_cache_close(d->trial.cache);
+    llama_run_close(d->trial.run);
+    claim_desk_fini(&d->trial.desk);
+}
+
+/* Claims whose prefix is cached wait for those that computed it. */
+static int one_round(struct desk *d, unsigned round, bool *ret_more)
+{
+    *ret_more = false;
+    for (size_t i = 0; i < d->n; i++) {
+        struct search_verdict *v = &d->verdicts[i];
+        const struct claim_llama *c = &d->claims[i];
+        if (v->outcome != SEARCH_UNDECIDED || hopeless(d, c))
+            continue;
+        if ((round == 0) != (c->n_cached <= 1))
+            continue;
+        size_t tokens = c->n_prompt + claim_tokens(c);
+        d->trial.limit =
+            d->s->limit ? d->s->limit : RUNS_FREE + RUNS_STEP * tokens;
+        int err = solve(d, i, round + 1 == ROUNDS);
+        if (err)
+            return err;
+        *ret_more |= v->outcome == SEARCH_SOLVED;
+    }
+    return 0;
+}
+
+int search_claims(const struct search *s, const struct claim_llama *claims,
+                  size_t n, struct search_verdict *ret_verdicts)
+{
+    struct desk d = {
+        .s = s, .claims = claims, .verdicts = ret_verdicts, .n = n};
+    bool more = true;
+
+    int err = open_trial(&d);
+    for (size_t i = 0; !err && i < n; i++) {
+        ret_verdicts[i] = (struct search_verdict){.outcome = SEARCH_UNDECIDED};
+        claim_score_init(&ret_verdicts[i].score);
+        ret_verdicts[i].why = hopeless(&d, &claims[i]);
+    }
+    for (unsigned round = 0; !err && round < ROUNDS; round++) {
+        if (!more && round > 1)
+            round = ROUNDS - 1;
+        err = one_round(&d, round, &more);
+    }
+    close_desk(&d);
+    return err;
+}

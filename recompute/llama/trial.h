@@ -1,0 +1,41 @@
+/*
+ * trial.h - one sequence run alone under hypotheses, and held against its
+ * claim: the inner part of search.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef LLAMA_TRIAL_H
+#define LLAMA_TRIAL_H
+
+#include "llama/claim.h"
+#include "llama/prefill.h"
+
+struct llama_saved;
+
+struct trial {
+    const struct alphabet *alphabet;
+    struct llama_recipe recipe; /* of one sequence */
+    struct llama_run *run;
+    struct llama_cache *cache;
+    struct claim_desk desk;
+    const struct claim_llama *claim;
+    uint32_t offset;  /* cell of position 0 */
+    float *logits;    /* rows of the last run */
+    size_t rows_size; /* of logits, in rows */
+    float *path;      /* rows of the accepted steps, or NULL: too many */
+    uint64_t *trace;  /* signature of each position's computation so far */
+    uint64_t runs, limit;
+    size_t furthest; /* steps that some hypothesis reached */
+};
+
+/* Takes prefix (a solved claim's state) for the first n_cached positions, or
+ * NULL: nothing is cached. */
+int trial_begin(struct trial *t, const struct llama_saved *prefix,
+                uint32_t n_cached);
+/* Runs the prompt from n_cached on. *ret_equal: the first token's logprobs
+ * are. */
+int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
+                 bool *ret_equal);
+/* Runs the answer after its first token. -EDQUOT: the limit is reached. */
+int trial_answer(struct trial *t, bool *ret_equal);
+
+#endif
