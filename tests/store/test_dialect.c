@@ -171,7 +171,8 @@ static void biases_come_in_both_forms(void **state)
     assert_true(x.request.repeat_last_n.value == 7);
     dialect_free(&x);
     x = parse("openai.chat",
-              "{\"messages\":[],\"logit_bias\":{\"15\":-100,\" a\":1}}");
+              "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],"
+              "\"logit_bias\":{\"15\":-100,\" a\":1}}");
     b = x.request.biases;
     others(&x, "");
     assert_int_equal(x.request.n_biases, 2);
