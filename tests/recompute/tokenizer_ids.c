@@ -14,7 +14,7 @@
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 
-static void fail(const char *what, int err)
+__attribute__((noreturn)) static void fail(const char *what, int err)
 {
     fprintf(stderr, "tokenizer_ids: %s: %s\n", what, strerror(-err));
     exit(1);
