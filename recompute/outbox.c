@@ -43,11 +43,13 @@ static int try_put(struct outbox *o, const struct put *p)
 int outbox_put(struct outbox *o, const struct put *p)
 {
     const struct timespec pause = {0, WAIT_MS * 1000000L};
+    struct put put = *p;
     bool told = false;
     int err;
 
-    while (passing(err = try_put(o, p))) {
+    while (passing(err = try_put(o, &put))) {
         outbox_fini(o);
+        put.again = true;
         if (*o->stop)
             return -EINTR;
         if (!told)

@@ -249,7 +249,7 @@ int store_send(struct store_client *c, const struct put *p, uint64_t tag)
         return -EMSGSIZE;
     c->out.n = 0;
     c->out.failed = false;
-    begun = frame_begin(&c->out, FRAME_PUT, tag);
+    begun = frame_begin(&c->out, p->again ? FRAME_PUT_AGAIN : FRAME_PUT, tag);
     frame_add_text(&c->out, span_str(p->kind));
     frame_add_be(&c->out, r->n, 4);
     frame_add(&c->out, span_of(r->text, r->n));

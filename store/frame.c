@@ -12,7 +12,7 @@ enum { OP_AND_TAG = 9, UNIT_BYTES = 32 };
 
 static bool op_known(uint8_t op)
 {
-    return (op >= FRAME_PUT && op <= FRAME_REVEAL) ||
+    return (op >= FRAME_PUT && op <= FRAME_PUT_AGAIN) ||
            (op >= FRAME_ACK && op <= FRAME_BYTES);
 }
 

@@ -9,6 +9,7 @@
  * Bodies, integers big-endian; TEXT: u16 length, bytes:
  *   PUT         TEXT kind, u32 length and the record's body, u8 count, and
  *               for each payload: TEXT name, u32 length, bytes
+ *   PUT_AGAIN   the same; it may have been added already
  *   CHECKPOINT  empty
  *   REVEAL      unit [32], TEXT payload, TEXT actor, TEXT reason
  *   ACK         u64 seq, unit [32]
@@ -26,6 +27,7 @@ enum frame_op {
     FRAME_PUT = 1,
     FRAME_CHECKPOINT = 2,
     FRAME_REVEAL = 3,
+    FRAME_PUT_AGAIN = 4,
     FRAME_ACK = 129,
     FRAME_REFUSED = 130,
     FRAME_NOTE = 131,

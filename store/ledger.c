@@ -154,6 +154,17 @@ int ledger_put(struct ledger *l, const struct ledger_put *p,
     return append(l, s, p->n_payloads, n, ret_ack);
 }
 
+int ledger_known(struct ledger *l, const struct kind *k, struct span body,
+                 struct ledger_ack *ret_ack)
+{
+    if (l->recent == NULL)
+        l->recent = recent_new();
+    if (l->recent == NULL)
+        return -ENOMEM;
+    return recent_find(l->recent, l->reader, logfile_count(l->log), k, body,
+                       &ret_ack->seq, ret_ack->unit);
+}
+
 /* Nothing of the batch may stay. */
 static int drop_batch(struct ledger *l, int why)
 {

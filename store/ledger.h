@@ -75,6 +75,10 @@ struct ledger_ack {
  * which fails, and none of it is there. */
 int ledger_put(struct ledger *l, const struct ledger_put *p,
                struct ledger_ack *ret_ack, const char **ret_why);
+/* The record of this kind and body that was committed of late, recent.h.
+ * -ENOENT: there is none. */
+int ledger_known(struct ledger *l, const struct kind *k, struct span body,
+                 struct ledger_ack *ret_ack);
 /* 0: all of the batch is durable. -ENOSPC, -EIO, ...: none of it is there.
  * -ENOTRECOVERABLE: nothing is known; the process must end. */
 int ledger_commit(struct ledger *l);

@@ -360,6 +360,7 @@ void ledger_close(struct ledger *l, bool clean)
 {
     if (l == NULL)
         return;
+    recent_free(l->recent);
     indexer_close(l->index);
     vault_close(l->vault);
     leaflog_close(l->reader);

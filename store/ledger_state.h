@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "ledger.h"
 #include "logfile.h"
+#include "recent.h"
 #include "signing.h"
 #include "store/record.h"
 #include "vault.h"
@@ -23,6 +24,7 @@ struct ledger {
     struct vault *vault;
     uint64_t vault_end; /* behind the last payload that has a leaf */
     struct indexer *index;
+    struct recent *recent; /* NULL until something is sent again */
     int failed; /* of this batch, -errno */
     char leaf[RECORD_MAX + 1];
 };

@@ -57,8 +57,8 @@ static int check_order(struct server *s, const struct ledger_put *p,
     return rc;
 }
 
-static int put(struct server *s, const struct peer *p,
-               const struct frame_put *in, struct pending *w)
+static int put(struct server *s, const struct frame_put *in, bool again,
+               struct pending *w)
 {
     struct ledger_payload payloads[FRAME_PAYLOADS];
     struct ledger_put out = {.kind = kind_of(in->kind),
@@ -71,8 +71,16 @@ static int put(struct server *s, const struct peer *p,
     if (out.kind == NULL)
         return -EINVAL;
     w->why = "this role may not add this kind";
-    if ((out.kind->roles & p->role) == 0)
+    if ((out.kind->roles & w->peer->role) == 0)
         return -EPERM;
+    if (again) {
+        w->why = "the log cannot be read";
+        /* Its old connection was read to the end, and committed, in the turn
+         * that let in the new one. */
+        rc = ledger_known(s->ledger, out.kind, out.body, &w->ack);
+        if (rc != -ENOENT)
+            return rc;
+    }
     for (size_t i = 0; i < in->n_payloads; i++) {
         payloads[i].name = in->payload[i].name;
         payloads[i].bytes = in->payload[i].bytes;
@@ -92,7 +100,7 @@ static void on_put(struct server *s, struct peer *p, const struct frame *f)
         p->dead = true;
         return;
     }
-    rc = put(s, p, &in, &w);
+    rc = put(s, &in, f->op == FRAME_PUT_AGAIN, &w);
     if (s->fatal != 0)
         return; /* nobody is told anything */
     if (rc == -EINVAL || rc == -EPERM || rc == -EEXIST)
@@ -235,6 +243,7 @@ void server_frame(struct server *s, struct peer *p, const struct frame *f)
 {
     switch (f->op) {
     case FRAME_PUT:
+    case FRAME_PUT_AGAIN:
         on_put(s, p, f);
         break;
     case FRAME_CHECKPOINT:

@@ -38,6 +38,7 @@ struct work {
     struct step_message *step;
     size_t part; /* of the step, from 1 */
     size_t bytes;
+    bool again; /* sent before, not acknowledged */
 };
 
 struct list {
@@ -284,7 +285,8 @@ static int put(struct recorder *r, struct work *w, const char *kind,
     struct put p = {.kind = kind,
                     .record = &r->record,
                     .payloads = payloads,
-                    .n_payloads = n};
+                    .n_payloads = n,
+                    .again = w->again};
 
     w->bytes = r->record.n;
     for (size_t i = 0; i < n; i++)
@@ -355,6 +357,8 @@ static void disconnect(struct recorder *r)
     r->store = NULL;
     r->retry_ns = r->now_ns + RETRY_NS;
     r->sent_bytes = 0;
+    for (struct work *w = r->sent.first; w != NULL; w = w->next)
+        w->again = true;
     prepend(&r->ready, &r->sent);
     log_warnx("the store is gone, records wait");
 }

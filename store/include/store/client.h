@@ -27,6 +27,8 @@ struct put {
     const struct record *record;
     const struct payload *payloads; /* in the kind's order */
     size_t n_payloads;
+    bool again; /* sent before, and the connection broke: if the log has it
+                   already, that one is acknowledged */
 };
 
 /* What is to be opened, and for the record: by whom and why. Borrowed. */
