@@ -153,7 +153,10 @@ const struct setting settings_table[] = {
         "Name of this worker, as it stands in its results."),
     LIST("recompute.models", "",
          "Model directories that jobs may be run with; which one a job needs, "
-         "its manifest says."),
+         "its manifest says. A directory with an engine.json and a GGUF file "
+         "is a deployment of llama.cpp."),
+    STR("recompute.recipes", 1, 255, "/usr/share/assay/recipes",
+        "Folder of the recipes: how the builds of an engine compute."),
     INT("recompute.threads", 0, 1024, 0,
         "Threads of a forward pass; 0: one for each CPU. The results do not "
         "depend on it."),

@@ -10,6 +10,7 @@
 #include "store/record.h"
 #include "why.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <openssl/evp.h>
@@ -79,6 +80,43 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
+                       struct why *ret_why)
+{
+    DIR *d = opendir(dir);
+    size_t n = 0;
+
+    if (d == NULL)
+        return why_set(ret_why, -errno, "%s: %s", dir, strerror(errno));
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        if (ends_in(e->d_name, ".gguf") &&
+            strlen(e->d_name) < MANIFEST_NAME_MAX && n++ == 0)
+            strcpy(ret_name, e->d_name); /* it fits */
+    (void)closedir(d);                   /* only read */
+    return n == 1 ? 0 : why_refuse(ret_why, "%zu GGUF files, not one", n);
+}
+
+/* A deployment: what it declares, and its weights. */
+static int add_deployment(struct manifest *m, const char *dir, struct why *why)
+{
+    char name[MANIFEST_NAME_MAX];
+    int err = manifest_find_gguf(dir, name, why);
+
+    if (err == 0)
+        err = add_file(m, dir, "engine.json", why);
+    if (err == 0)
+        err = add_file(m, dir, name, why);
+    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
+    return err;
+}
+
 static int add_files(struct manifest *m, const char *dir, struct why *why)
 {
     char **shard;
@@ -100,13 +138,6 @@ static int add_files(struct manifest *m, const char *dir, struct why *why)
     return err;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 /* Adds what sha256sum(1) prints for the file. */
 static void add_line(EVP_MD_CTX *c, const struct manifest_file *f)
 {
@@ -119,7 +150,12 @@ static void add_line(EVP_MD_CTX *c, const struct manifest_file *f)
     (void)EVP_DigestUpdate(c, line, n); /* fails in EVP_DigestFinal then */
 }
 
-/* only_weights: the lines of the safetensors files, nothing before them. */
+static bool is_weights(const struct manifest_file *f)
+{
+    return ends_in(f->name, ".safetensors") || ends_in(f->name, ".gguf");
+}
+
+/* only_weights: the lines of the files with weights, nothing before them. */
 static int digest(const struct manifest *m, bool only_weights,
                   uint8_t ret_digest[32])
 {
@@ -136,7 +172,7 @@ static int digest(const struct manifest *m, bool only_weights,
                  m->recipe[0] != '\0' ? m->recipe : "-");
     good = only_weights || EVP_DigestUpdate(c, head, (size_t)n) == 1;
     for (size_t i = 0; i < m->n_files; i++)
-        if (!only_weights || ends_in(m->files[i].name, ".safetensors"))
+        if (!only_weights || is_weights(&m->files[i]))
             add_line(c, &m->files[i]);
     good = good && EVP_DigestFinal_ex(c, ret_digest, NULL) == 1;
     EVP_MD_CTX_free(c);
@@ -162,7 +198,8 @@ int manifest_init(const char *dir, const char *numerics, const char *recipe,
     m.files = calloc(MANIFEST_FILES_MAX, sizeof(*m.files));
     if (m.files == NULL)
         return why_set(ret_why, -ENOMEM, "no memory");
-    err = add_files(&m, dir, ret_why);
+    err = strcmp(numerics, "ggml") == 0 ? add_deployment(&m, dir, ret_why)
+                                        : add_files(&m, dir, ret_why);
     if (err == 0)
         err = digest(&m, false, m.manifest);
     if (err == 0)

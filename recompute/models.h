@@ -19,6 +19,8 @@ int models_open_all(const struct settings *s, struct models *ret_m);
 /* One directory, with the threads of the settings (s may be NULL). */
 int models_open_one(const struct settings *s, const char *dir,
                     struct models *ret_m);
+/* The folder of recipes; of settings NULL: their default. */
+const char *models_recipes(const struct settings *s);
 void models_close(struct models *m);
 
 #endif

@@ -12,6 +12,8 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
+#include "llama/deployed.h"
+#include "models.h"
 #include "outbox.h"
 #include "recompute/manifest.h"
 #include "recompute/model.h"
@@ -37,6 +39,24 @@ static int put(const struct settings *s, const struct manifest *m,
     return err;
 }
 
+/* Of a deployment the recipe is part of the manifest: it is chosen here, and a
+ * deployment that none covers cannot be registered. */
+static int digest(const struct settings *s, const char *dir,
+                  struct manifest *ret_m, struct why *ret_why)
+{
+    struct deployed d;
+    int err;
+
+    if (!deployed_is(dir))
+        return manifest_init(dir, "fixed", "", ret_m, ret_why);
+    err = deployed_init(dir, models_recipes(s), 1, &d, ret_why);
+    if (err != 0)
+        return err;
+    err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_why);
+    deployed_fini(&d);
+    return err;
+}
+
 static void print(const struct manifest *m, const char *name, bool json)
 {
     printf(json ? "{\"manifest\":\"" : "manifest ");
@@ -59,7 +79,7 @@ int worker_register(const struct settings *s, int argc, char **argv)
     argv += json;
     if (argc < 3 || argc > 4)
         return EXIT_USAGE;
-    err = manifest_init(argv[2], "fixed", "", &m, &why);
+    err = digest(s, argv[2], &m, &why);
     if (err == -EINVAL)
         log_warnx("model refused dir=\"%s\": %s", argv[2], why.text);
     if (err == 0) {

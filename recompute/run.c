@@ -15,6 +15,7 @@
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 #include "recompute/transcript.h"
+#include "run_llama.h"
 #include "served.h"
 #include "store/dialect.h"
 #include "store/record.h"
@@ -54,13 +55,28 @@ static const char *reason_of(int err)
     }
 }
 
+/* Our own numerics have none; those of an engine are what some model that we
+ * have open was opened with. */
+static bool recipe_known(const struct run_options *o, const struct job *j)
+{
+    struct span numerics = record_find(j->manifest, "numerics");
+    struct span recipe = record_find(j->manifest, "recipe");
+
+    if (span_eq_str(numerics, "fixed"))
+        return span_eq_str(recipe, "-");
+    for (size_t i = 0; i < o->n_models; i++)
+        if (span_eq_str(numerics, o->models[i].manifest.numerics) &&
+            span_eq_str(recipe, o->models[i].manifest.recipe))
+            return true;
+    return false;
+}
+
 /* The model that the packet's manifest names, or NULL with the reason. */
 static const struct served *find_model(const struct run_options *o,
                                        const struct job *j,
                                        const char **ret_reason)
 {
     uint8_t manifest[32];
-    struct span recipe = record_find(j->manifest, "recipe");
 
     if (o->any_manifest)
         return &o->models[0];
@@ -69,8 +85,7 @@ static const struct served *find_model(const struct run_options *o,
                          sizeof manifest) != PARSE_OK)
         return NULL;
     *ret_reason = "no_recipe";
-    if (!span_eq_str(record_find(j->manifest, "numerics"), "fixed") ||
-        !span_eq_str(recipe, "-"))
+    if (!recipe_known(o, j))
         return NULL;
     *ret_reason = "no_weights";
     for (size_t i = 0; i < o->n_models; i++)
@@ -360,7 +375,8 @@ int run_job(const struct run_options *o, const struct job *j, uint32_t run,
     m = find_model(o, j, &reason);
     if (m != NULL) {
         memcpy(r->manifest, m->manifest.manifest, sizeof r->manifest);
-        err = run_request(m, j, ret_o, &reason);
+        err = m->llama != NULL ? run_llama(m->llama, j, ret_o, &reason)
+                               : run_request(m, j, ret_o, &reason);
     }
     if (err != 0) {
         refuse(ret_o, reason);

@@ -4,6 +4,10 @@
  */
 #include "served.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "llama/deployed.h"
 #include "recompute/model.h"
 #include "recompute/template.h"
 #include "recompute/tokenizer.h"
@@ -35,9 +39,36 @@ int served_init(const char *dir, unsigned threads, struct served *ret_s,
     return 0;
 }
 
+int served_init_llama(const char *dir, const char *recipes, unsigned threads,
+                      struct served *ret_s, struct why *ret_why)
+{
+    struct served s = {.llama = calloc(1, sizeof *s.llama)};
+    int err = s.llama == NULL ? -ENOMEM : 0;
+
+    if (err == 0)
+        err = deployed_init(dir, recipes, threads, s.llama, ret_why);
+    if (err == 0) {
+        err = manifest_init(dir, "ggml", s.llama->recipe.name, &s.manifest,
+                            ret_why);
+        if (err != 0)
+            deployed_fini(s.llama);
+    }
+    if (err != 0) {
+        free(s.llama);
+        return err;
+    }
+    *ret_s = s;
+    return 0;
+}
+
 void served_fini(struct served *s)
 {
     manifest_fini(&s->manifest);
+    if (s->llama != NULL) {
+        deployed_fini(s->llama);
+        free(s->llama);
+        return;
+    }
     tokenizer_close(s->tokenizer);
     forward_close(s->forward);
     model_close(s->model);

@@ -1,5 +1,7 @@
 /*
- * served.h - a model directory opened with all that a job needs of it.
+ * served.h - a model directory opened with all that a job needs of it: one of
+ * Hugging Face's layout, run in our own numerics, or a deployment of llama.cpp
+ * (llama/deployed.h).
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SERVED_H
@@ -10,7 +12,10 @@
 
 #include "recompute/request.h"
 
+struct deployed;
+
 struct served {
+    struct deployed *llama; /* or NULL: then the others hold */
     struct model *model;
     struct forward *forward;
     struct tokenizer *tokenizer;
@@ -23,6 +28,9 @@ struct served {
  * *ret_s with served_fini, after success only. */
 int served_init(const char *dir, unsigned threads, struct served *ret_s,
                 struct why *ret_why);
+/* The same for a directory with an engine.json; recipes: their folder. */
+int served_init_llama(const char *dir, const char *recipes, unsigned threads,
+                      struct served *ret_s, struct why *ret_why);
 void served_fini(struct served *s);
 struct request_model served_request_model(const struct served *s);
 

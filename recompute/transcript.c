@@ -121,14 +121,21 @@ static void give(struct transcript *t, size_t end, struct span *ret_piece)
 int transcript_token(struct transcript *t, uint32_t id, struct span *ret_piece)
 {
     struct span bytes = tokenizer_bytes(t->tokenizer, id);
+
+    if (tokenizer_is_special(t->tokenizer, id))
+        bytes.n = 0;
+    return transcript_add(t, bytes, ret_piece);
+}
+
+int transcript_add(struct transcript *t, struct span bytes,
+                   struct span *ret_piece)
+{
     size_t from = t->n;
     int err = 0;
 
     *ret_piece = span_of("", 0);
     if (t->stopped)
         return 0;
-    if (tokenizer_is_special(t->tokenizer, id))
-        bytes.n = 0;
     for (size_t i = 0; err == 0 && i < bytes.n; i++)
         err = add_byte(t, bytes.p[i]);
     if (err != 0)

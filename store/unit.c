@@ -217,25 +217,49 @@ static int make_room(struct unit *u, size_t n)
     return keep(u, (uint8_t *)u->job.messages);
 }
 
-/* Runs one of the queries over the steps of the exchange's api_id. */
+/* The steps of the exchange's api_id. */
+#define OWN_STEPS                                                          \
+    "FROM batch_step_member m,exchange x WHERE x.seq=?1 AND x.api_id<>'' " \
+    "AND m.request=x.api_id AND ?2=?2"
+
+/* All steps of the feed that spoke last while the exchange went on, up to its
+ * end: an engine whose caches outlive a request is run again from its start.
+ * Feeds may lag and clocks differ by ten seconds. */
+#define FEED_STEPS                                                         \
+    "FROM batch_step m,exchange x WHERE x.seq=?1 AND m.part=1 AND m.feed=" \
+    "(SELECT f.feed FROM batch_step f WHERE (?2='' OR f.engine=?2) AND "   \
+    "f.step_ns BETWEEN x.req_first_ns-10000000000 AND "                    \
+    "x.resp_last_ns+10000000000 ORDER BY f.seq DESC LIMIT 1) AND "         \
+    "m.step_ns<=x.resp_last_ns+10000000000"
+
+/* Runs a query over the steps of the exchange. */
 static int open_steps(struct unit *u, struct ledger *l, const char *sql,
                       sqlite3_stmt **ret_s)
 {
+    struct span engine = record_find(u->job.manifest, "engine");
+
+    if (span_eq_str(engine, "-"))
+        engine.n = 0;
     if (sqlite3_prepare_v2(ledger_db(l), sql, -1, ret_s, NULL) != SQLITE_OK)
         return -EIO;
     sqlite3_bind_int64(*ret_s, 1, (sqlite3_int64)u->seq);
+    sqlite3_bind_text(*ret_s, 2, engine.n == 0 ? "" : (const char *)engine.p,
+                      (int)engine.n, SQLITE_TRANSIENT);
     return 0;
 }
 
-#define STEPS                                                              \
-    "FROM batch_step_member m,exchange x WHERE x.seq=?1 AND x.api_id<>'' " \
-    "AND m.request=x.api_id"
-
 static int take_steps(struct unit *u, struct ledger *l)
 {
+    static const char *const count[] = {
+        "SELECT count(DISTINCT m.seq) " OWN_STEPS,
+        "SELECT count(DISTINCT m.seq) " FEED_STEPS};
+    static const char *const list[] = {
+        "SELECT DISTINCT m.seq " OWN_STEPS " ORDER BY m.seq",
+        "SELECT DISTINCT m.seq " FEED_STEPS " ORDER BY m.seq"};
+    bool whole = span_eq_str(record_find(u->job.manifest, "numerics"), "ggml");
     sqlite3_stmt *s = NULL;
     size_t n = 0;
-    int rc = open_steps(u, l, "SELECT count(DISTINCT m.seq) " STEPS, &s);
+    int rc = open_steps(u, l, count[whole], &s);
 
     if (rc == 0 && sqlite3_step(s) == SQLITE_ROW)
         n = (size_t)sqlite3_column_int64(s, 0);
@@ -243,8 +267,7 @@ static int take_steps(struct unit *u, struct ledger *l)
     if (rc == 0)
         rc = make_room(u, n);
     if (rc == 0)
-        rc = open_steps(u, l, "SELECT DISTINCT m.seq " STEPS " ORDER BY m.seq",
-                        &s);
+        rc = open_steps(u, l, list[whole], &s);
     if (rc != 0)
         return rc;
     while (rc == 0 && u->job.n_steps < n && sqlite3_step(s) == SQLITE_ROW)

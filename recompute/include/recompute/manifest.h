@@ -5,8 +5,10 @@
  * Files, in byte order of their names: config.json, generation_config.json,
  * tokenizer.json, tokenizer_config.json, chat_template.jinja,
  * model.safetensors, model.safetensors.index.json and the shards it names;
- * those that exist. `weights` is the SHA-256 of what sha256sum(1) prints for
- * the safetensors files in that order ("HEX  NAME LF" each), so anyone can
+ * those that exist. Of a llama.cpp deployment (numerics ggml): engine.json and
+ * the GGUF file, which holds tokenizer and template too. `weights` is the
+ * SHA-256 of what sha256sum(1) prints for the safetensors or GGUF files in that
+ * order ("HEX  NAME LF" each), so anyone can
  * make it again with coreutils. `manifest` is the SHA-256 of the text
  *
  *     assay-manifest/1 LF  numerics NAME LF  recipe NAME LF
@@ -43,7 +45,12 @@ struct manifest {
     uint8_t config[32], tokenizer[32], template[32];
 };
 
-/* Reads and hashes the files of dir. numerics: "fixed"; recipe may be empty.
+/* The only file of dir whose name ends in .gguf; -EINVAL: none, or several. */
+int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
+                       struct why *ret_why);
+
+/* Reads and hashes the files of dir. numerics: "fixed" or "ggml"; recipe may
+ * be empty.
  * Returns as model_open. The caller ends ret_m with manifest_fini. */
 int manifest_init(const char *dir, const char *numerics, const char *recipe,
                   struct manifest *ret_m, struct why *ret_why);

@@ -30,11 +30,15 @@ struct transcript {
     bool stopped;
 };
 
-/* echo is put before the answer and given out first. -ENOMEM. */
+/* tokenizer may be NULL where only transcript_add is used. echo is put before
+ * the answer and given out first. -ENOMEM. */
 int transcript_init(struct transcript *t, const struct tokenizer *tokenizer,
                     const struct span *stops, size_t n_stops, struct span echo);
 void transcript_fini(struct transcript *t);
 
+/* The next token's bytes, as transcript_token takes them from a tokenizer. */
+int transcript_add(struct transcript *t, struct span bytes,
+                   struct span *ret_piece);
 /* The next token. *ret_piece: text that is certain now, maybe empty, borrowed
  * until the next call. Once stopped, nothing comes out any more. -ENOMEM. */
 int transcript_token(struct transcript *t, uint32_t id, struct span *ret_piece);

@@ -1,0 +1,44 @@
+/*
+ * deployed.h - a deployment of llama.cpp opened with all that a job needs of
+ * it.
+ *
+ * Comes in: a directory that holds engine.json (llama/deployment.h) and one
+ * GGUF file, and the folder of recipes. Goes out: the model, its text and its
+ * chat template, and the recipe that covers the deployment. A deployment that
+ * no recipe covers is refused, with the nearest recipe named.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef LLAMA_DEPLOYED_H
+#define LLAMA_DEPLOYED_H
+
+#include <stdbool.h>
+
+#include "llama/recipe.h"
+
+struct gguf;
+struct llama_chat;
+struct llama_model;
+struct llama_text;
+struct pool;
+struct why;
+
+struct deployed {
+    struct gguf *gguf;
+    struct llama_model *model;
+    struct llama_text *text;
+    const struct llama_chat *chat;
+    struct recipe recipe;
+    struct pool *pool;
+};
+
+/* The directory is one of these: it has an engine.json. */
+bool deployed_is(const char *dir);
+
+/* -EINVAL: a file is refused, or no recipe covers it; ret_why says which.
+ * Else the errno of reading. threads: of our own, 0: all. The caller ends
+ * *ret_d with deployed_fini, after success only. */
+int deployed_init(const char *dir, const char *recipes, unsigned threads,
+                  struct deployed *ret_d, struct why *ret_why);
+void deployed_fini(struct deployed *d);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * run_llama.c - one job packet of a llama.cpp deployment: run_llama.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "run_llama.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llama/deployed.h"
+#include "llama/feed.h"
+#include "llama/llama.h"
+#include "llama/plan_run.h"
+#include "llama/request.h"
+#include "llama/solo.h"
+#include "llama_answer.h"
+#include "run.h"
+#include "store/dialect.h"
+
+/* Rows of a stream from which flash attention goes over tiles, and cells from
+ * which it may split one row over the engine's threads. */
+enum { TILED_ROWS = 64, SPLIT_CELLS = 512 };
+
+/* A job being run. */
+struct work {
+    const struct deployed *d;
+    const struct job *j;
+    struct outcome *o;
+    struct llama_request request;
+    struct feed feed;
+    bool has_feed;
+    struct llama_answer *answers;
+    size_t n;
+};
+
+/* The turn of answer k's first choice whose prompt is its: that which began
+ * nearest to the request. */
+static const struct feed_turn *first_turn(const struct work *w, size_t k)
+{
+    const struct llama_prompt *p = llama_request_prompt(&w->request, k);
+    const struct feed_turn *best = NULL;
+    int64_t distance = INT64_MAX;
+
+    for (size_t i = 0; i < w->feed.n_turns; i++) {
+        const struct feed_turn *t = &w->feed.turns[i];
+        int64_t away = llabs(t->first_ns - w->j->request_ns);
+
+        if (t->choice != 0 || t->n_prompt != p->n_ids ||
+            memcmp(t->ids, p->ids, p->n_ids * sizeof *p->ids) != 0)
+            continue;
+        if (away < distance) {
+            distance = away;
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* Answer k's turn: another choice of a request has its id. */
+static const struct feed_turn *turn_of(const struct work *w, size_t k)
+{
+    uint32_t choice = (uint32_t)(k % w->request.n);
+    const struct feed_turn *first = first_turn(w, k - choice);
+
+    for (size_t i = 0; first != NULL && i < w->feed.n_turns; i++) {
+        const struct feed_turn *t = &w->feed.turns[i];
+
+        if (t->choice == choice && strcmp(t->id, first->id) == 0)
+            return t;
+    }
+    return NULL;
+}
+
+/* A row of the plan: to the answers whose next step it is. */
+static int on_row(void *arg, size_t row, const float *logits)
+{
+    struct work *w = arg;
+    bool all = true;
+    int err = 0;
+
+    for (size_t k = 0; err == 0 && k < w->n; k++) {
+        struct llama_answer *a = &w->answers[k];
+        const struct feed_turn *t = a->turn;
+
+        if (t == NULL || a->ended)
+            continue;
+        if (a->n < t->n_rows && t->rows[a->n] == row)
+            err = llama_answer_take(a, logits);
+        all = all && a->ended;
+    }
+    return err != 0 ? err : all ? -ECANCELED : 0;
+}
+
+static int run_plan(struct work *w)
+{
+    struct plan_runner r = {w->d->model, &w->d->recipe.run, w->d->pool, on_row,
+                            w};
+    uint64_t runs;
+    bool any = false;
+    int err = 0;
+
+    for (size_t k = 0; k < w->n; k++) {
+        w->answers[k].turn = turn_of(w, k);
+        any = any || w->answers[k].turn != NULL;
+    }
+    if (any)
+        err = plan_run(&w->feed.plan, &r, &runs);
+    return err == -ECANCELED ? 0 : err;
+}
+
+static int on_step(void *arg, const float *logits, uint32_t *ret_next)
+{
+    struct llama_answer *a = arg;
+    int err = llama_answer_take(a, logits);
+
+    if (err != 0)
+        return err;
+    *ret_next = llama_answer_last(a);
+    return a->ended ? 1 : 0;
+}
+
+static int run_alone(struct work *w, struct llama_answer *a)
+{
+    struct solo s = {w->d->model, &w->d->recipe.run, w->d->pool, on_step, a};
+    const struct llama_prompt *p = llama_request_prompt(&w->request, a->k);
+
+    return solo_run(&s, p->ids, p->n_ids);
+}
+
+/* What the engine computed does not depend on what it ran beside. */
+static bool is_invariant(const struct work *w)
+{
+    const struct llama_recipe *r = &w->d->recipe.run;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < w->request.n_prompts; i++)
+        if (w->request.prompts[i].n_ids > longest)
+            longest = w->request.prompts[i].n_ids;
+    if (r->unified || !llama_model_invariant(w->d->model, &r->build))
+        return false;
+    return !r->flash || (longest < TILED_ROWS &&
+                         (r->cells < SPLIT_CELLS || r->threads == 1));
+}
+
+static int open_answers(struct work *w)
+{
+    int err = 0;
+
+    w->answers =
+        calloc(llama_request_answers(&w->request) + 1, sizeof *w->answers);
+    if (w->answers == NULL)
+        return -ENOMEM;
+    for (size_t k = 0; err == 0 && k < llama_request_answers(&w->request);
+         k++) {
+        err = llama_answer_init(&w->answers[k], w->d, &w->request, k);
+        if (err == 0)
+            w->n++;
+    }
+    return err;
+}
+
+static int run_answers(struct work *w, const char **ret_reason)
+{
+    struct result *r = &w->o->result;
+    int err;
+
+    r->route = span_str(w->has_feed ? "replay" : "invariant");
+    r->level = span_str(w->has_feed ? "plan" : "-");
+    *ret_reason = "no_metadata";
+    if (!w->has_feed && !is_invariant(w))
+        return -ENODATA;
+    *ret_reason = "worker_failed";
+    err = open_answers(w);
+    if (err == 0 && w->has_feed)
+        err = run_plan(w);
+    for (size_t k = 0; err == 0 && k < w->n; k++)
+        if (w->answers[k].turn == NULL)
+            err = run_alone(w, &w->answers[k]);
+    return err;
+}
+
+/* The server counts the first answer's tokens alone. */
+static int finish(struct work *w)
+{
+    struct result *r = &w->o->result;
+    int err = 0;
+
+    r->choices = pile_take(&w->o->pile, w->n, sizeof *r->choices);
+    for (size_t k = 0; err == 0 && r->choices != NULL && k < w->n; k++) {
+        err = llama_answer_finish(&w->answers[k], &w->o->pile, &r->choices[k]);
+        r->n_choices = k + 1;
+    }
+    if (err == 0 && r->n_choices != 0) {
+        r->prompt_tokens = r->choices[0].n_prompt_ids;
+        r->completion_tokens = r->choices[0].n_tokens;
+    }
+    return w->o->pile.failed ? -ENOMEM : err;
+}
+
+/* The request is read; w->request is ended by the caller. */
+static int run(struct work *w, const char **ret_reason)
+{
+    int err = 0;
+
+    *ret_reason = "unseeded";
+    if (w->request.choice == LLAMA_CHOICE_UNSEEDED)
+        return -ENOTSUP;
+    *ret_reason = "unsupported_parameter";
+    if (w->request.choice != LLAMA_CHOICE_KNOWN || w->request.after_sampling)
+        return -ENOTSUP;
+    *ret_reason = "worker_failed";
+    if (w->j->n_messages != 0)
+        err = feed_read(w->j->messages, w->j->n_messages, &w->feed);
+    w->has_feed = err == 0 && w->j->n_messages != 0;
+    if (err != 0 && err != -ENODATA && err != -EBADMSG)
+        return err;
+    err = run_answers(w, ret_reason);
+    if (err == 0)
+        err = finish(w);
+    for (size_t k = 0; k < w->n; k++)
+        llama_answer_fini(&w->answers[k]);
+    free(w->answers);
+    feed_fini(&w->feed);
+    return err;
+}
+
+int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
+              const char **ret_reason)
+{
+    struct llama_request_model m = {d->text, d->chat, d->recipe.draws_single};
+    struct work w = {.d = d, .j = j, .o = o};
+    struct api_exchange x = {0};
+    char api[64];
+    int err = -ENOTSUP;
+
+    *ret_reason = "unsupported_api";
+    (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
+                   (const char *)j->api.p); /* a longer name is unknown */
+    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) ==
+        PARSE_OK)
+        err = llama_request_init(api, &x.request, &m, &w.request, ret_reason);
+    if (err == 0) {
+        err = run(&w, ret_reason);
+        llama_request_fini(&w.request);
+    }
+    dialect_free(&x);
+    return err;
+}

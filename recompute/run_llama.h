@@ -1,0 +1,28 @@
+/*
+ * run_llama.h - one job packet of a llama.cpp deployment.
+ *
+ * What the answer is recomputed from, in this order:
+ *   plan       the packet's feed messages are the engine's whole feed: its
+ *              batches are run again up to the end of the answer. An answer
+ *              whose prompt no turn of the feed has is recomputed as if alone:
+ *              what the engine ran was something else.
+ *   invariant  no feed, and neither weights nor attention depend on a batch
+ * Otherwise the job cannot be run (no_metadata).
+ *
+ * With a plan, tokens are those it would have chosen while the engine's own
+ * were the same: at the first other one the choice ends, `finish` empty.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RUN_LLAMA_H
+#define RUN_LLAMA_H
+
+struct deployed;
+struct job;
+struct outcome;
+
+/* Fills choices, counts, route and level of the outcome. 0, or an errno with
+ * *ret_reason a word of docs/records.md. */
+int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
+              const char **ret_reason);
+
+#endif
