@@ -131,8 +131,16 @@ static int keep_open(struct reconciler *r, struct open_exchange *x)
 static bool is_open(const struct open_exchange *x)
 {
     if (x->sums.n == 0)
-        return wire_lacks_id(&x->wire);
+        return wire_lacks_id(&x->wire) || wire_was_answered(&x->wire);
     return x->wire.choices > 1;
+}
+
+/* A stray with an id of its engine's own may be any exchange's without a plan;
+ * one with an id as answers have them only theirs that lack it. */
+static bool may_be_its(const struct stray *s, const struct open_exchange *x)
+{
+    return x->sums.n != 0 || wire_lacks_id(&x->wire) ||
+           strncmp(s->request, "task:", 5) == 0;
 }
 
 static int settle(struct reconciler *r, const struct open_exchange *x)
@@ -264,7 +272,8 @@ static int take_best(struct reconciler *r, struct open_exchange *x,
     int most = 0;
 
     while ((s = strays_next(&r->strays, to, &i)) != NULL) {
-        int likeness = x->sums.n == 0
+        int likeness = !may_be_its(s, x) ? 0
+                       : x->sums.n == 0
                            ? wire_likeness(&x->wire, &s->sum)
                            : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
 

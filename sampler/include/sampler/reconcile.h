@@ -33,7 +33,9 @@
  * not carry the engine's id: llama.cpp's /completion has none, SGLang's
  * /v1/messages makes up its own ("msg_..."), SGLang gives every choice an id
  * and its answer names the first, and an exchange that was cut before its
- * answer has none yet. For these, and only these, a plan without an exchange
+ * answer has none yet. And an engine may not know the ids of its answers
+ * (llama.cpp's log): its plans are named `task:N`, and may be any exchange's
+ * that has none by its id. For these, and only these, a plan without one
  * is taken by its shape: it ran within the time of the exchange (slack_ns
  * aside), and of those the one whose prompt and tokens fit best; as many as
  * the request asked for answers. One plan over the prompt alone, with which
