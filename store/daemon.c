@@ -204,6 +204,9 @@ int main(int argc, char **argv)
         return EXIT_SETTINGS;
     if (o.check)
         return EXIT_GOOD;
+    if (o.rebuild && !ledger_born(settings_str(settings, "store.state_dir")))
+        fatalx(EXIT_IO, "no log state_dir=%s",
+               settings_str(settings, "store.state_dir"));
     (void)umask(027); /* gives the old one */
     if (owners_find(settings, &owners, &what) != 0)
         fatalx(EXIT_SETTINGS, "%s: no such user", what);

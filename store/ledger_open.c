@@ -287,6 +287,9 @@ static int open_record(struct ledger *l, const struct ledger_config *config,
     if (l->state_dir == NULL)
         return -ENOMEM;
     rc = take_lock(l);
+    if (rc == -EAGAIN)
+        snprintf(s->why, sizeof(s->why), "another store runs on %s",
+                 l->state_dir);
     if (rc != 0)
         return fail(s, rc, "lock");
     rc = open_signing(l, config->origin, s);

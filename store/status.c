@@ -60,7 +60,8 @@ struct alarm {
 
 static const struct alarm alarms[] = {
     /* Silence is an alarm: the tap reports at an interval even of nothing. */
-    {"oldest_silence_s", "SELECT coalesce(max(to_ns), 0) FROM traffic",
+    {"oldest_silence_s",
+     "SELECT coalesce(max(to_ns), (SELECT time_ns FROM genesis)) FROM traffic",
      "check.traffic_s"},
     {"oldest_unsigned_leaf_s",
      "SELECT min(time_ns) FROM (SELECT time_ns FROM exchange WHERE seq >= "

@@ -365,6 +365,10 @@ static void wrong_use_has_its_own_exit_codes(void **state)
     daemon_make(&d, fixture_program, "");
     status = daemon_run_word(&d, "--nonsense");
     assert_int_equal(WEXITSTATUS(status), 2);
+    /* Where there is no log none is begun, and no keys are made. */
+    status = daemon_run_word(&d, "--rebuild");
+    assert_int_equal(WEXITSTATUS(status), 4);
+    assert_int_not_equal(access(d.state, F_OK), 0);
     daemon_start(&d);
     store_close(connect_as(&d, "tap"));
     status = daemon_run_word(&d, "--rebuild");

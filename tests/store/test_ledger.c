@@ -282,7 +282,7 @@ static void a_second_store_is_turned_away(void **state)
 {
     struct ledger *l = open_ledger(*state);
 
-    assert_refused(*state, -EAGAIN, "lock");
+    assert_refused(*state, -EAGAIN, "another store runs");
     ledger_close(l, true);
 }
 
