@@ -1,0 +1,260 @@
+/*
+ * test_llama_choices.c - every token of the captures with a plan, greedy and
+ * seeded, is chosen again from recomputed logits; and under another seed, a
+ * lower top-p the seeded ones are not.
+ *
+ * usage: test_llama_choices SHARED_DIR
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "llama/answers.h"
+#include "llama/chat.h"
+#include "llama/plan_replay.h"
+#include "llama/recipe.h"
+#include "llama/sampler.h"
+#include "llama/text.h"
+#include "llama/turn.h"
+#include "pool.h"
+#include "recompute/gguf.h"
+#include "recompute/model.h"
+
+enum { CLAIMS_MAX = 256, LONG_ENOUGH = 20 };
+
+/* One capture, all of it open. */
+struct bench {
+    struct capture capture;
+    struct gguf *gguf;
+    struct llama_model *model;
+    struct llama_text *text;
+    struct recipe recipe;
+    struct turns turns;
+    struct answers answers[CLAIMS_MAX];
+    struct claim_llama claims[CLAIMS_MAX];
+    struct llama_sampling samplings[CLAIMS_MAX];
+    struct plan_verdict verdicts[CLAIMS_MAX];
+    size_t n_answers, n;
+};
+
+struct tally {
+    size_t choices, seeded, bad;
+};
+
+static int fail(const char *what)
+{
+    (void)fprintf(stderr, "test_llama_choices: %s\n", what);
+    return -EINVAL;
+}
+
+/* Some APIs give no ids. */
+static bool has_ids(const struct claim_llama *c)
+{
+    return claim_tokens(c) != 0 && claim_token(c, 0) != UINT32_MAX;
+}
+
+/* The claims whose choices can be made again, with samplings of our own. */
+static int pile(struct bench *b)
+{
+    struct llama_request_model m = {b->text, llama_chat_find(b->gguf),
+                                    b->recipe.draws_single};
+
+    for (size_t i = 0; i < b->capture.n && i < CLAIMS_MAX; i++) {
+        struct answers *a = &b->answers[b->n_answers++];
+
+        if (answers_init(&b->capture.recorded[i].exchange, &m, a) != 0)
+            return fail("answers");
+        for (size_t k = 0; k < a->n && b->n < CLAIMS_MAX; k++) {
+            if (a->claims[k].sampling == NULL || !has_ids(&a->claims[k]))
+                continue;
+            b->claims[b->n] = a->claims[k];
+            b->samplings[b->n] = *a->claims[k].sampling;
+            b->claims[b->n].sampling = &b->samplings[b->n];
+            b->n++;
+        }
+    }
+    return 0;
+}
+
+static int replay(struct bench *b, struct pool *pool)
+{
+    struct plan_replay r = {&b->capture.plan, &b->turns, &b->recipe, b->model,
+                            pool};
+    uint64_t runs;
+
+    return plan_replay(&r, b->claims, b->n, b->verdicts, &runs);
+}
+
+static void check_true(const struct bench *b, const char *dir, struct tally *t)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct claim_score *s = &b->verdicts[i].score;
+
+        t->choices += s->choices;
+        t->seeded += llama_sampling_greedy(&b->samplings[i]) ? 0 : s->choices;
+        if (s->differing == 0 && s->choices != 0)
+            continue;
+        printf("%s: answer %zu: %zu choices, %zu differ at %zu\n", dir, i,
+               s->choices, s->differing, s->first);
+        t->bad++;
+    }
+}
+
+/* Long seeded answers must differ, and first in a token. */
+static void check_false(const struct bench *b, const char *dir,
+                        const char *cheat, struct tally *t)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const struct claim_score *s = &b->verdicts[i].score;
+
+        if (llama_sampling_greedy(&b->samplings[i]) ||
+            claim_tokens(&b->claims[i]) < LONG_ENOUGH ||
+            (s->differing != 0 && s->first_is_token))
+            continue;
+        printf("%s: answer %zu: %s passes\n", dir, i, cheat);
+        t->bad++;
+    }
+}
+
+static int check(struct bench *b, const char *dir, struct pool *pool,
+                 struct tally *t)
+{
+    int err = replay(b, pool);
+
+    if (err == 0)
+        check_true(b, dir, t);
+    for (size_t i = 0; i < b->n; i++)
+        b->samplings[i].seed++;
+    if (err == 0)
+        err = replay(b, pool);
+    if (err == 0)
+        check_false(b, dir, "another seed", t);
+    for (size_t i = 0; i < b->n; i++) {
+        b->samplings[i].seed--;
+        b->samplings[i].top_p = 0.3f;
+    }
+    if (err == 0)
+        err = replay(b, pool);
+    if (err == 0)
+        check_false(b, dir, "a lower top_p", t);
+    return err;
+}
+
+/* Its first 63 characters. */
+static void model_named(const char *dir, char ret_name[64])
+{
+    char path[1100];
+    const char *name;
+    json_t *root;
+
+    (void)snprintf(path, sizeof path, "%s/engine.json", dir);
+    root = json_load_file(path, 0, NULL);
+    name = json_string_value(json_object_get(root, "model"));
+    (void)snprintf(ret_name, 64, "%.63s", name == NULL ? "" : name);
+    json_decref(root);
+}
+
+/* The file engine.json names, in the folder or beside the library's. */
+static int open_model(const char *shared, const char *dir, struct bench *b)
+{
+    char name[64], path[1200];
+    struct why why;
+    int err;
+
+    model_named(dir, name);
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (access(path, R_OK) != 0)
+        (void)snprintf(path, sizeof path,
+                       "%.900s/captures/engines/llama.cpp/libllama/%s", shared,
+                       name);
+    err = gguf_open(path, &b->gguf, &why);
+    if (err == 0)
+        err = llama_model_open(b->gguf, &b->model, &why);
+    if (err == 0)
+        err = llama_text_open(b->gguf, &b->text, &why);
+    return err == 0 ? 0 : fail(why.text);
+}
+
+static int open_bench(const char *shared, const char *dir, struct bench *b)
+{
+    struct why why;
+    size_t op;
+    int err = capture_open(dir, &b->capture);
+
+    if (err == 0)
+        err = open_model(shared, dir, b);
+    if (err == 0 && recipe_choose(RECIPES, &b->capture.deployment,
+                                  llama_model_shape(b->model)->context,
+                                  &b->recipe, &why) != 0)
+        err = fail(why.text);
+    return err != 0 ? err : turns_of(&b->capture.plan, &b->turns, &op);
+}
+
+static int one(const char *shared, const char *dir, struct pool *pool,
+               struct tally *t)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    int err = b == NULL ? -ENOMEM : open_bench(shared, dir, b);
+
+    if (err == 0)
+        err = pile(b);
+    if (err == 0)
+        err = check(b, dir, pool, t);
+    for (size_t i = 0; b != NULL && i < b->n_answers; i++)
+        answers_fini(&b->answers[i]);
+    if (b != NULL) {
+        turns_fini(&b->turns);
+        llama_text_close(b->text);
+        llama_model_close(b->model);
+        gguf_close(b->gguf);
+        capture_close(&b->capture);
+    }
+    free(b);
+    return err;
+}
+
+static int tree(const char *shared, const char *name, struct pool *pool,
+                struct tally *t)
+{
+    char path[512], dir[1024], plan[1100];
+    struct dirent *e;
+    int err = 0;
+    DIR *d;
+
+    (void)snprintf(path, sizeof path, "%s/captures/engines/%s", shared, name);
+    d = opendir(path);
+    if (d == NULL)
+        return fail(path);
+    while (err == 0 && (e = readdir(d)) != NULL) {
+        (void)snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
+        (void)snprintf(plan, sizeof plan, "%s/plan.txt", dir);
+        if (e->d_name[0] != '.' && access(plan, R_OK) == 0)
+            err = one(shared, dir, pool, t);
+    }
+    (void)closedir(d);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    struct tally t = {0};
+    struct pool *pool;
+    int err;
+
+    if (argc != 2 || pool_open(0, &pool) != 0)
+        return 2;
+    dialect_init();
+    err = tree(argv[1], "llama.cpp", pool, &t);
+    if (err == 0)
+        err = tree(argv[1], "llama.cpp-b11434", pool, &t);
+    pool_close(pool);
+    printf("choices %zu, of them seeded %zu, wrong %zu\n", t.choices, t.seeded,
+           t.bad);
+    return err != 0 || t.bad != 0 || t.choices < 5000 || t.seeded < 500;
+}
