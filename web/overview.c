@@ -48,10 +48,21 @@ static void write_bound(struct page *p, const struct epoch *e)
         html_text(h, "This supports no bound below 100 %.");
         return;
     }
-    html_textf(h, "With %s confidence, fewer than ",
+    html_textf(h, "With %s confidence, at most ",
                format_share(e->confidence_ppm, 100 * PERCENT).s);
     html_element(h, "b", NULL, format_bound(e->bound_ppm).s);
     html_text(h, " of this epoch's requests would fail the same check.");
+}
+
+/* The bound is about requests that were recorded, and about nothing else. */
+static void write_outside(struct page *p, const struct epoch *e)
+{
+    if (e->unparsed > 0 || e->loss > 0 || e->findings > 0)
+        html_textf(&p->html,
+                   " Outside of this: %s pieces of traffic not understood, %s "
+                   "losses, %s findings between feed and wire.",
+                   format_count(e->unparsed).s, format_count(e->loss).s,
+                   format_count(e->findings).s);
 }
 
 static void lead_certified(struct page *p, const struct epoch *e)
@@ -69,9 +80,10 @@ static void lead_certified(struct page *p, const struct epoch *e)
     strong(p, NULL, e->seen, "");
     html_text(h, " requests seen, ");
     strong(p, NULL, e->drawn, "");
-    html_text(h, " were drawn after the record was sealed and run again. ");
+    html_text(h, " were drawn after the record was sealed: ");
     list_results(p, e);
     write_bound(p, e);
+    write_outside(p, e);
     html_close(h, "p");
 }
 

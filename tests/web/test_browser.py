@@ -175,7 +175,7 @@ class Walk:
 def overview(walk, scheme):
     walk.open('/')
     walk.see('Epoch 26',
-             'were drawn after the record was sealed and run again',
+             'were drawn after the record was sealed: ',
              'would fail the same check', 'By stratum', 'gpt-oss-20b',
              '4 mismatches')
     chart = walk.browser.find_element(By.CSS_SELECTOR, 'svg.chart')
