@@ -103,7 +103,9 @@ static const char *const base_calls[] = {"read",
                                          "membarrier",
                                          NULL};
 
-/* fchown: SQLite gives a file it shares its owner, even when only reading. */
+/* SQLite does two things even when only reading: fchown, it gives a file it
+ * shares its owner; ftruncate, the first reader after the writer died begins
+ * the shared memory anew. */
 static const char *const read_calls[] = {"open",
                                          "openat",
                                          "access",
@@ -121,6 +123,7 @@ static const char *const read_calls[] = {"open",
                                          "fadvise64",
                                          "inotify_init1",
                                          "fchown",
+                                         "ftruncate",
                                          "inotify_add_watch",
                                          "inotify_rm_watch",
                                          NULL};

@@ -49,6 +49,14 @@ static void is_killed(int status)
     assert_int_equal(WTERMSIG(status), SIGSYS);
 }
 
+/* SQLite's first step in shared memory that a dead writer left; the file is
+ * standard input. */
+static void truncate_input(void)
+{
+    if (ftruncate(STDIN_FILENO, 3) != 0)
+        _exit(8);
+}
+
 static void allocate(void)
 {
     char *p = malloc(4 << 20);
@@ -121,6 +129,21 @@ static void opening_a_file_needs_its_permission(void **state)
     lives(run(SANDBOX_READ_FILES, open_file));
 }
 
+static void a_reader_begins_shared_memory_anew(void **state)
+{
+    FILE *f = tmpfile();
+    int in = dup(STDIN_FILENO);
+
+    (void)state;
+    assert_non_null(f);
+    assert_true(dup2(fileno(f), STDIN_FILENO) == STDIN_FILENO);
+    lives(run(SANDBOX_READ_FILES, truncate_input));
+    is_killed(run(SANDBOX_UNIX, truncate_input));
+    assert_true(dup2(in, STDIN_FILENO) == STDIN_FILENO);
+    close(in);
+    fclose(f);
+}
+
 static void changing_the_disk_needs_its_permission(void **state)
 {
     (void)state;
@@ -182,6 +205,7 @@ int main(void)
         cmocka_unit_test(memory_is_always_allowed),
         cmocka_unit_test(printing_to_a_character_device_is_allowed),
         cmocka_unit_test(opening_a_file_needs_its_permission),
+        cmocka_unit_test(a_reader_begins_shared_memory_anew),
         cmocka_unit_test(changing_the_disk_needs_its_permission),
         cmocka_unit_test(only_unix_sockets_can_be_made),
         cmocka_unit_test(nothing_is_executed),
