@@ -15,6 +15,7 @@
 enum {
     TIDY_PAGES = 2048,      /* of 4 KiB in the WAL: move them over */
     TRUNCATE_PAGES = 65536, /* readers held it up: shrink the file as well */
+    OPEN_MS = 10000 /* after a crash a reader may be the one that recovers */
 };
 
 /* Where a walk through the vault stands. */
@@ -198,7 +199,10 @@ static int open_with(const char *path, const char *pragmas,
         sqlite3_file_control(x->db, NULL, SQLITE_FCNTL_PERSIST_WAL, &on) ==
             SQLITE_OK) {
         (void)sqlite3_wal_hook(x->db, on_commit, x); /* gives the old hook */
+        (void)sqlite3_busy_timeout(x->db, OPEN_MS);
         rc = set_up(x, pragmas);
+        /* From now on nobody waits for readers. */
+        (void)sqlite3_busy_timeout(x->db, 0);
     }
     if (rc != 0)
         indexer_close(x);
