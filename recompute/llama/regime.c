@@ -140,6 +140,8 @@ int alphabet_init(struct alphabet *a, const struct llama_model *m,
     for (uint32_t i = 0; !err && i < m->shape.layers; i++)
         err = add_layer(a, &m->layer[i], i + 1 == m->shape.layers);
     err = err ? err : add_product(a->tail, &a->n_tail, &m->head);
+    /* Of five rows the last one is left over where rows go in fours. */
+    a->places = !err && alphabet_body(a, 5, 0) != alphabet_body(a, 5, 4);
     if (!err)
         list_decode(a);
     return err;

@@ -32,6 +32,7 @@ struct alphabet {
     struct product_shape body[REGIME_PRODUCTS], tail[REGIME_PRODUCTS];
     size_t n_body, n_tail;
     uint32_t head_dim;
+    bool places; /* a row's kernel depends on its place among many */
     struct regime decode[REGIMES]; /* the likeliest first */
     size_t n_decode;
 };

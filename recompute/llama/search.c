@@ -46,15 +46,24 @@ static uint32_t token_of(const struct claim_llama *c, size_t position)
                                   : claim_token(c, position - c->n_prompt);
 }
 
+/* The first n_cached tokens of c stand in this claim too. */
+static bool may_share(const struct desk *d, size_t other,
+                      const struct claim_llama *c)
+{
+    const struct claim_llama *o = &d->claims[other];
+
+    if (!o->prompt || o->n_prompt + claim_tokens(o) <= c->n_cached)
+        return false;
+    for (size_t i = 0; i < c->n_cached; i++)
+        if (token_of(o, i) != c->prompt[i])
+            return false;
+    return true;
+}
+
 static bool shares(const struct desk *d, size_t donor,
                    const struct claim_llama *c)
 {
-    if (d->donors[donor].n < c->n_cached)
-        return false;
-    for (size_t i = 0; i < c->n_cached; i++)
-        if (token_of(&d->claims[donor], i) != c->prompt[i])
-            return false;
-    return true;
+    return d->donors[donor].n >= c->n_cached && may_share(d, donor, c);
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -235,26 +244,48 @@ static int with_donors(struct desk *d, struct attempt *a, size_t *ret_lent)
     return err;
 }
 
+/* Nobody who may have computed this prefix is left unsolved. */
+static bool all_lent(const struct desk *d, size_t self)
+{
+    const struct claim_llama *c = &d->claims[self];
+
+    for (size_t i = 0; i < d->n; i++)
+        if (i != self && d->donors[i].n == 0 && may_share(d, i, c))
+            return false;
+    return true;
+}
+
+/* What was tried is all there can have been: or why not. */
+static const char *gap(const struct desk *d, const struct attempt *a,
+                       size_t lent)
+{
+    const struct trial *t = &d->trial;
+    bool cached = t->claim->n_cached > 1;
+
+    if (a->spent)
+        return "the limit on work is reached";
+    if (cached && lent == 0)
+        return "the cached prefix is of no request that is solved";
+    if (cached && !all_lent(d, a->self))
+        return "the cached prefix may be of a request that is not solved";
+    if (!a->ways->complete)
+        return "cells of a unified cache are not on the wire";
+    if (t->furthest == 0 && d->alphabet.places && d->n > 2)
+        return "kernels depend on places in a ubatch that neighbours hide";
+    return NULL;
+}
+
 static void conclude(struct desk *d, const struct attempt *a, size_t lent)
 {
     struct search_verdict *v = &d->verdicts[a->self];
-    const struct trial *t = &d->trial;
-    bool known = t->claim->n_cached <= 1 || lent > 0;
 
     claim_score_init(&v->score);
-    v->score.first = t->furthest;
-    if (a->spent) {
-        v->why = "the limit on work is reached";
-    } else if (!known) {
-        v->why = "the cached prefix is of no request that is solved";
-    } else if (!a->ways->complete) {
-        v->why = "cells of a unified cache are not on the wire";
-    } else if (t->claim->n_cached > 1 || d->s->recipe->run.sequences > 1) {
-        v->why = "no batch that was tried gives these logprobs";
-    } else {
-        v->outcome = SEARCH_REFUTED;
-        v->score.differing = 1;
-    }
+    v->score.first = d->trial.furthest;
+    v->why = gap(d, a, lent);
+    if (v->why)
+        return;
+    v->outcome = SEARCH_REFUTED;
+    v->score.differing = 1;
 }
 
 static int solve(struct desk *d, size_t self, bool last_round)
@@ -283,10 +314,10 @@ static int solve(struct desk *d, size_t self, bool last_round)
         err = with_guess(d, &a);
     struct search_verdict *v = &d->verdicts[self];
     v->runs += t->runs;
+    v->invariant = ways.n == 1 && d->alphabet.n_decode == 1;
     if (!err && a.solved) {
         v->outcome = SEARCH_SOLVED;
         v->why = NULL;
-        v->invariant = ways.n == 1 && d->alphabet.n_decode == 1;
         v->bits = search_bits(c, v->runs);
         err = score(d, v);
         err = err ? err : keep_donor(d, self);
@@ -352,6 +383,7 @@ static int open_trial(struct desk *d)
     struct trial *t = &d->trial;
     const struct recipe *r = d->s->recipe;
 
+    t->model = d->s->model;
     t->alphabet = &d->alphabet;
     t->recipe = r->run;
     t->recipe.sequences = 1;
@@ -360,7 +392,6 @@ static int open_trial(struct desk *d)
                               r->logprobs);
     err = err ? err : alphabet_init(&d->alphabet, d->s->model, &r->run);
     err = err ? err : llama_run_open(d->s->model, d->s->pool, NULL, &t->run);
-    err = err ? err : llama_cache_open(d->s->model, &t->recipe, &t->cache);
     if (err)
         return err;
     size_t rows = longest(d);

@@ -25,13 +25,17 @@ static int room_rows(struct trial *t, size_t n)
     return 0;
 }
 
+/* A new cache, so that what is restored lies in its first cells. */
 int trial_begin(struct trial *t, const struct llama_saved *prefix,
                 uint32_t n_cached)
 {
-    llama_cache_remove(t->cache, 0, 0, UINT32_MAX);
-    if (!prefix)
-        return 0;
-    int err = llama_cache_restore(t->cache, 0, prefix);
+    if (t->cache)
+        llama_cache_close(t->cache);
+    t->cache = NULL;
+    int err = llama_cache_open(t->model, &t->recipe, &t->cache);
+    if (err || !prefix)
+        return err;
+    err = llama_cache_restore(t->cache, 0, prefix);
     if (!err)
         llama_cache_remove(t->cache, 0, n_cached, UINT32_MAX);
     return err;

@@ -12,10 +12,11 @@
 struct llama_saved;
 
 struct trial {
+    const struct llama_model *model;
     const struct alphabet *alphabet;
     struct llama_recipe recipe; /* of one sequence */
     struct llama_run *run;
-    struct llama_cache *cache;
+    struct llama_cache *cache; /* NULL before trial_begin */
     struct claim_desk desk;
     const struct claim_llama *claim;
     uint32_t offset;  /* cell of position 0 */

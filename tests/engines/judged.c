@@ -13,6 +13,7 @@
 #include "llama/answers.h"
 #include "llama/plan_replay.h"
 #include "llama/recipe.h"
+#include "llama/search.h"
 #include "llama/turn.h"
 
 /* Claims of all exchanges in one row, and whose they are. */
@@ -117,6 +118,38 @@ static int by_plan(const struct judge *q, struct capture *c, struct pile *p,
     return err;
 }
 
+static void add_found(struct judged *j, const struct search_verdict *v)
+{
+    char words[96];
+
+    j->runs += v->runs;
+    j->level = v->invariant ? "invariant" : "search";
+    if (v->outcome == SEARCH_UNDECIDED) {
+        j->undecided = true;
+        (void)snprintf(words, sizeof(words), "search_undecided: %s (step %zu)",
+                       v->why, v->score.first == SIZE_MAX ? 0 : v->score.first);
+        say(j, words);
+        return;
+    }
+    add_score(j, &v->score);
+    (void)snprintf(words, sizeof(words), "%.0f bits", v->bits);
+    say(j, words);
+}
+
+static int by_search(const struct judge *q, struct pile *p, struct judged *j)
+{
+    struct search s = {q->model, q->recipe, q->pool, 0};
+
+    struct search_verdict *v = calloc(p->n + 1, sizeof(*v));
+    if (!v)
+        return -ENOMEM;
+    int err = search_claims(&s, p->claims, p->n, v);
+    for (size_t i = 0; !err && i < p->n; i++)
+        add_found(&j[p->owner[i]], &v[i]);
+    free(v);
+    return err;
+}
+
 /* Those that asked for an answer and got one. */
 static size_t keep_answered(const struct pile *p, struct judged *j, size_t n)
 {
@@ -139,10 +172,9 @@ int judge_capture(const struct judge *q, struct capture *c,
         if (p.answers[i].reason)
             say(&ret_j[i], p.answers[i].reason);
     }
-    if (!err && c->has_plan)
-        err = by_plan(q, c, &p, ret_j);
-    for (size_t i = 0; !err && !c->has_plan && i < c->n; i++)
-        ret_j[i].undecided = true;
+    if (!err)
+        err = c->has_plan && !q->http ? by_plan(q, c, &p, ret_j)
+                                      : by_search(q, &p, ret_j);
     if (!err)
         *ret_n = keep_answered(&p, ret_j, c->n);
     pile_fini(&p, c->n);

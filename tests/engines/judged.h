@@ -23,6 +23,7 @@ struct judge {
     const struct llama_chat *chat;
     const struct recipe *recipe;
     struct pool *pool;
+    bool http; /* from HTTP alone, even if there is a plan */
 };
 
 struct judged {

@@ -1,10 +1,10 @@
 /*
  * replay_capture.c - replays a folder of recorded exchanges to the bit.
  *
- * usage: replay-capture DIR MODEL.gguf. Comes in: a folder as capture.h
- * describes and the model it was served from; the recipe is chosen from
- * engine.json. Goes out: one line a request: capture, request, level, logprobs
- * compared, differing, forward runs, what is to be said; last the line
+ * usage: replay-capture [--http] DIR MODEL.gguf. Comes in: a folder as
+ * capture.h describes and the model it was served from; the recipe is chosen
+ * from engine.json. Goes out: one line a request: capture, request, level,
+ * logprobs compared, differing, forward runs, what is to be said; last the line
  * "requests N logprobs M differing D undecided U". Exits 0 if nothing differs
  * and nothing is undecided, 6 if something is only undecided, else 1.
  * SPDX-License-Identifier: Apache-2.0
@@ -99,27 +99,33 @@ static int with_recipe(const char *dir, struct capture *c, struct judge *q)
     return judge(dir, c, q);
 }
 
-static int with_model(const char *dir, const char *path, struct gguf *g)
+/* What the command line says. */
+struct words {
+    const char *dir, *model;
+    bool http;
+};
+
+static int with_model(const struct words *w, struct gguf *g)
 {
     struct capture c;
-    struct judge q = {.chat = llama_chat_find(g)};
+    struct judge q = {.chat = llama_chat_find(g), .http = w->http};
     struct llama_model *model = NULL;
     struct llama_text *text = NULL;
     struct why why;
     int code;
 
-    if (capture_open(dir, &c) != 0)
+    if (capture_open(w->dir, &c) != 0)
         return EXIT_IO;
     int err = llama_model_open(g, &model, &why);
     err = err ? err : llama_text_open(g, &text, &why);
     if (err) {
-        code = refuse(path, &why, EXIT_IO);
+        code = refuse(w->model, &why, EXIT_IO);
     } else if (pool_open(0, &q.pool) != 0) {
         code = EXIT_IO;
     } else {
         q.model = model;
         q.text = text;
-        code = with_recipe(dir, &c, &q);
+        code = with_recipe(w->dir, &c, &q);
         pool_close(q.pool);
     }
     llama_text_close(text);
@@ -130,17 +136,21 @@ static int with_model(const char *dir, const char *path, struct gguf *g)
 
 int main(int argc, char **argv)
 {
+    struct words w = {.http = argc == 4 && strcmp(argv[1], "--http") == 0};
     struct gguf *g;
     struct why why;
 
-    if (argc != 3) {
-        (void)fprintf(stderr, "usage: replay-capture DIR MODEL.gguf\n");
+    if (argc != (w.http ? 4 : 3)) {
+        (void)fprintf(stderr,
+                      "usage: replay-capture [--http] DIR MODEL.gguf\n");
         return EXIT_USAGE;
     }
+    w.dir = argv[argc - 2];
+    w.model = argv[argc - 1];
     dialect_init();
-    if (gguf_open(argv[2], &g, &why) != 0)
-        return refuse(argv[2], &why, EXIT_IO);
-    int code = with_model(argv[1], argv[2], g);
+    if (gguf_open(w.model, &g, &why) != 0)
+        return refuse(w.model, &why, EXIT_IO);
+    int code = with_model(&w, g);
     gguf_close(g);
     return code;
 }
