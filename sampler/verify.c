@@ -146,12 +146,13 @@ static void state(struct verify *v)
         " pieces of traffic not understood, %" PRIu64
         " losses counted, %" PRIu64
         " findings against the batch feed, which are counted here and not"
-        " made again.",
+        " made again%s.",
         v->b->epoch, v->head.origin, v->head.head.size, v->close.units,
         v->answers.n, match, v->answers.n - match,
         policy_percent(v->policy.confidence_ppm, confidence),
-        policy_percent((uint32_t)ppm, bound), c->unparsed, c->loss,
-        c->findings);
+        policy_percent((uint32_t)ppm, bound), c->unparsed, c->loss, c->findings,
+        c->no_feed > 0 ? "; no batch feed spoke, so there was none to find"
+                       : "");
 }
 
 void verify_bundle(const struct bundle *b, const struct verify_options *o,

@@ -32,6 +32,7 @@ static void an_honest_epoch_passes_every_check(void **state)
             report_print(&r, stderr);
         assert_int_equal(report_exit(&r), 0);
         assert_non_null(strstr(r.statement, "10 reproduced"));
+        assert_null(strstr(r.statement, "no batch feed"));
         bundle_fini(&b);
     }
     world_fini(&w);
