@@ -225,9 +225,12 @@ static float size_of_row(const float *x, size_t n)
     return m;
 }
 
-/* To the nearest whole number, ties to even, |x| < 2^22. */
+/* To the nearest whole number, ties to even. What no int8_t can be near to
+ * (the quotient by a subnormal) becomes -128, as saturation makes it. */
 static int nearest(float x)
 {
+    if (!(x > -1024.0f && x < 1024.0f))
+        return -128;
     return (int)((x + 0x1.8p23f) - 0x1.8p23f);
 }
 
