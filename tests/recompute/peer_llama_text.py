@@ -153,7 +153,8 @@ def main():
         models = [shared + "/captures/engines/llama.cpp/libllama/" + n
                   for n in ("s260k-f32.gguf", "syn2-Q4_K_M.gguf")]
         models.append(smollm2())
-        for model in models:
+        tiny = sorted(glob.glob(HERE + "/corpus/llama_text/[bs]p[em]*.gguf"))
+        for model in models + tiny:
             bad += compare(os.path.basename(model), ours, peer, model, rows)
         for pattern in ("default", "gpt-2", "llama-bpe", "qwen2", "falcon",
                         "smaug-bpe", "stablelm2", "mpt"):
