@@ -25,7 +25,7 @@ static uint32_t probs_asked(const struct api_exchange *x)
     return r->top_logprobs;
 }
 
-static void fill_known(struct answers *a, struct claim_llama *c, size_t k)
+static void fill_known(struct llama_answers *a, struct claim_llama *c, size_t k)
 {
     const struct llama_prompt *p = llama_request_prompt(&a->request, k);
 
@@ -33,13 +33,16 @@ static void fill_known(struct answers *a, struct claim_llama *c, size_t k)
     c->n_prompt = p->n_ids;
     c->n_probs = a->request.n_probs;
     c->after_sampling = a->request.after_sampling;
+    c->stops = a->request.stops;
+    c->n_stops = a->request.n_stops;
     if (a->request.choice != LLAMA_CHOICE_KNOWN)
         return;
     a->samplings[k] = llama_request_sampling(&a->request, k);
     c->sampling = &a->samplings[k];
 }
 
-static void fill(const struct api_exchange *x, struct answers *a, size_t k)
+static void fill(const struct api_exchange *x, struct llama_answers *a,
+                 size_t k)
 {
     struct claim_llama *c = &a->claims[k];
     uint32_t index = x->answer.choices[k].index;
@@ -60,10 +63,11 @@ static void fill(const struct api_exchange *x, struct answers *a, size_t k)
         fill_known(a, c, index);
 }
 
-int answers_init(const struct api_exchange *x,
-                 const struct llama_request_model *m, struct answers *ret_a)
+int llama_answers_init(const struct api_exchange *x,
+                       const struct llama_request_model *m,
+                       struct llama_answers *ret_a)
 {
-    struct answers a = {.n = x->answer.n_choices};
+    struct llama_answers a = {.n = x->answer.n_choices};
 
     if (x->answer.error.n != 0)
         a.n = 0;
@@ -82,7 +86,7 @@ int answers_init(const struct api_exchange *x,
     a.claims = calloc(a.n, sizeof(*a.claims));
     a.samplings = calloc(room, sizeof(*a.samplings));
     if (!a.claims || !a.samplings) {
-        answers_fini(&a);
+        llama_answers_fini(&a);
         return -ENOMEM;
     }
     for (size_t k = 0; k < a.n; k++)
@@ -91,11 +95,11 @@ int answers_init(const struct api_exchange *x,
     return 0;
 }
 
-void answers_fini(struct answers *a)
+void llama_answers_fini(struct llama_answers *a)
 {
     if (!a->reason && a->n > 0)
         llama_request_fini(&a->request);
     free(a->claims);
     free(a->samplings);
-    *a = (struct answers){0};
+    *a = (struct llama_answers){0};
 }

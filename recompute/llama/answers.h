@@ -18,7 +18,7 @@
 
 struct api_exchange;
 
-struct answers {
+struct llama_answers {
     struct claim_llama *claims;
     struct llama_sampling *samplings;
     size_t n;
@@ -26,10 +26,11 @@ struct answers {
     const char *reason;           /* word of docs/records.md, or NULL */
 };
 
-/* x and *m are borrowed until answers_fini. An error answer, or one without
- * choices, has no claims. -ENOMEM, or the errno of encoding. */
-int answers_init(const struct api_exchange *x,
-                 const struct llama_request_model *m, struct answers *ret_a);
-void answers_fini(struct answers *a);
+/* x and *m are borrowed until llama_answers_fini. An error answer, or one
+ * without choices, has no claims. -ENOMEM, or the errno of encoding. */
+int llama_answers_init(const struct api_exchange *x,
+                       const struct llama_request_model *m,
+                       struct llama_answers *ret_a);
+void llama_answers_fini(struct llama_answers *a);
 
 #endif

@@ -33,6 +33,11 @@ size_t claim_tokens(const struct claim_llama *c)
     return c->choice->n_tokens;
 }
 
+bool claim_by_text(const struct claim_llama *c)
+{
+    return c->choice->n_tokens == 0 && c->choice->text.n > 0;
+}
+
 uint32_t claim_token(const struct claim_llama *c, size_t step)
 {
     int64_t id = c->choice->tokens[step].chosen.id;
@@ -55,6 +60,11 @@ static void note(struct claim_score *s, size_t step, bool token)
         return;
     s->first = step;
     s->first_is_token = token;
+}
+
+void claim_differs(struct claim_score *s, size_t step)
+{
+    note(s, step, true);
 }
 
 /* One logprob on the wire against its row's. */

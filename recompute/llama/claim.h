@@ -20,6 +20,7 @@
 #include "llama/logprob.h"
 
 struct api_choice;
+struct span;
 struct llama_sampler;
 struct llama_sampling;
 
@@ -33,6 +34,8 @@ struct claim_llama {
     uint32_t n_probs;       /* as request.h */
     bool after_sampling;    /* probabilities after the chain: not compared */
     const struct llama_sampling *sampling; /* NULL: choices are not checked */
+    const struct span *stops;              /* texts that end the answer */
+    size_t n_stops;
 };
 
 struct claim_score {
@@ -56,6 +59,8 @@ int claim_desk_init(struct claim_desk *d, size_t vocab,
 void claim_desk_fini(struct claim_desk *d);
 
 void claim_score_init(struct claim_score *s);
+/* A token at this position that is not the one it should be. */
+void claim_differs(struct claim_score *s, size_t step);
 
 /*
  * Position `step` of the answer against its logits; beyond the answer's end
@@ -67,6 +72,8 @@ bool claim_step(const struct claim_desk *d, const struct claim_llama *c,
                 size_t step, const float *logits, struct llama_sampler *sampler,
                 struct claim_score *s);
 
+/* The answer has a text and no ids: its tokens can only be read from that. */
+bool claim_by_text(const struct claim_llama *c);
 /* The id of the answer's token, or UINT32_MAX: the API did not give it. */
 uint32_t claim_token(const struct claim_llama *c, size_t step);
 size_t claim_tokens(const struct claim_llama *c);

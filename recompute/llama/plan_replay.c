@@ -14,6 +14,8 @@
 #include "llama/recipe.h"
 #include "llama/sampler.h"
 #include "llama/turn.h"
+#include "llama/wording.h"
+#include "store/dialect.h"
 
 /* One claim held against one turn that may be its. */
 struct pair {
@@ -21,6 +23,8 @@ struct pair {
     size_t next; /* another pair of the same turn, or SIZE_MAX */
     struct llama_sampler *sampler;
     struct claim_score score;
+    uint32_t *ids; /* by text: what the turn chose */
+    size_t n_ids;
 };
 
 struct bench {
@@ -57,7 +61,8 @@ static int add_pairs(struct bench *b, size_t claim, const size_t *turns,
     b->pairs = grown;
     for (size_t i = 0; i < n; i++) {
         struct pair *p = &b->pairs[b->n_pairs];
-        *p = (struct pair){claim, turns[i], b->of_turn[turns[i]], NULL, {0}};
+        *p = (struct pair){
+            .claim = claim, .turn = turns[i], .next = b->of_turn[turns[i]]};
         claim_score_init(&p->score);
         b->of_turn[turns[i]] = b->n_pairs++;
         int err = open_sampler(b, p);
@@ -86,34 +91,86 @@ static int pair_all(struct bench *b)
     return err;
 }
 
+/* The turn's own token after this row: fed next, or chosen here. */
+static int read_on(const struct bench *b, struct pair *p, size_t step,
+                   const float *logits)
+{
+    const struct turn *t = &b->r->turns->turns[p->turn];
+    size_t at = t->n_prompt + step;
+    bool fed = at < t->n_ids;
+    uint32_t id = fed ? t->ids[at] : UINT32_MAX;
+    uint32_t chosen = id;
+
+    if (p->sampler && llama_sampler_choose(p->sampler, logits, &chosen) == 0)
+        p->score.choices++;
+    if (fed && chosen != id)
+        claim_differs(&p->score, step);
+    if (!fed)
+        id = chosen;
+    if (id == UINT32_MAX)
+        return 0;
+    uint32_t *grown = reallocarray(p->ids, p->n_ids + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    p->ids = grown;
+    p->ids[p->n_ids++] = id;
+    return p->sampler ? llama_sampler_accept(p->sampler, id) : 0;
+}
+
+static int hold(const struct bench *b, struct pair *p, size_t step,
+                const float *logits)
+{
+    const struct claim_llama *c = &b->claims[p->claim];
+
+    if (claim_by_text(c))
+        return read_on(b, p, step, logits);
+    (void)claim_step(&b->desk, c, step, logits, p->sampler, &p->score);
+    return 0;
+}
+
 static int row(void *arg, size_t number, const float *logits)
 {
     struct bench *b = arg;
     const struct turns *t = b->r->turns;
 
+    int err = 0;
+
     for (size_t s = t->rows[number]; s != SIZE_MAX; s = t->steps[s].next)
-        for (size_t i = b->of_turn[t->steps[s].turn]; i != SIZE_MAX;
-             i = b->pairs[i].next) {
-            struct pair *p = &b->pairs[i];
-            (void)claim_step(&b->desk, &b->claims[p->claim], t->steps[s].step,
-                             logits, p->sampler, &p->score);
-        }
-    return 0;
+        for (size_t i = b->of_turn[t->steps[s].turn]; !err && i != SIZE_MAX;
+             i = b->pairs[i].next)
+            err = hold(b, &b->pairs[i], t->steps[s].step, logits);
+    return err;
+}
+
+static int finish_text(const struct bench *b, struct pair *p)
+{
+    const struct claim_llama *c = &b->claims[p->claim];
+    struct wording w = {.text = c->choice->text,
+                        .stops = c->stops,
+                        .n_stops = c->n_stops,
+                        .whole = c->choice->finish.n > 0,
+                        .open = !p->sampler};
+    bool equal = false;
+    int err = 0;
+
+    if (b->r->text)
+        err = wording_equal(b->r->text, &w, p->ids, p->n_ids, &equal);
+    if (!err && !equal)
+        claim_differs(&p->score, 0);
+    return err;
 }
 
 /* A position that the turn never computed was not reproduced. */
-static void finish(const struct bench *b, struct pair *p)
+static int finish(const struct bench *b, struct pair *p)
 {
     size_t n = claim_tokens(&b->claims[p->claim]);
     size_t rows = b->r->turns->turns[p->turn].n_rows;
 
-    if (n <= rows)
-        return;
-    p->score.differing += n - rows;
-    if (p->score.first == SIZE_MAX) {
-        p->score.first = rows;
-        p->score.first_is_token = true;
-    }
+    if (claim_by_text(&b->claims[p->claim]))
+        return finish_text(b, p);
+    for (size_t i = rows; i < n; i++)
+        claim_differs(&p->score, i);
+    return 0;
 }
 
 /* The pair with the fewest differences whose claim and turn are both free. */
@@ -153,9 +210,11 @@ static int assign(const struct bench *b, struct plan_verdict *v)
 
 static void bench_fini(struct bench *b)
 {
-    for (size_t i = 0; i < b->n_pairs; i++)
+    for (size_t i = 0; i < b->n_pairs; i++) {
         if (b->pairs[i].sampler)
             llama_sampler_close(b->pairs[i].sampler);
+        free(b->pairs[i].ids);
+    }
     free(b->pairs);
     free(b->of_turn);
     claim_desk_fini(&b->desk);
@@ -173,7 +232,7 @@ int plan_replay(const struct plan_replay *r, const struct claim_llama *claims,
     err = err ? err : pair_all(&b);
     err = err ? err : plan_run(r->plan, &runner, ret_runs);
     for (size_t i = 0; !err && i < b.n_pairs; i++)
-        finish(&b, &b.pairs[i]);
+        err = finish(&b, &b.pairs[i]);
     err = err ? err : assign(&b, ret_verdicts);
     bench_fini(&b);
     return err;

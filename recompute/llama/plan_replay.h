@@ -3,7 +3,8 @@
  * run again.
  *
  * Comes in: a plan and claims. Goes out: for each claim the turn that made it
- * and its score. One run of the plan serves all claims.
+ * and its score. One run of the plan serves all claims. An answer without
+ * token ids is held against the text of the turn's tokens.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_PLAN_REPLAY_H
@@ -12,6 +13,7 @@
 #include "llama/claim.h"
 
 struct llama_model;
+struct llama_text;
 struct plan;
 struct pool;
 struct recipe;
@@ -28,7 +30,8 @@ struct plan_replay {
     const struct turns *turns; /* turns_of the plan */
     const struct recipe *recipe;
     const struct llama_model *model;
-    struct pool *pool; /* or NULL */
+    struct pool *pool;             /* or NULL */
+    const struct llama_text *text; /* NULL: answers without ids differ */
 };
 
 /* n claims, n verdicts. The errors of plan_run, -ENOMEM. */

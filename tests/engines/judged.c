@@ -18,7 +18,7 @@
 
 /* Claims of all exchanges in one row, and whose they are. */
 struct pile {
-    struct answers *answers; /* one an exchange */
+    struct llama_answers *answers; /* one an exchange */
     struct claim_llama *claims;
     size_t *owner; /* exchange of each claim */
     size_t n;
@@ -27,7 +27,7 @@ struct pile {
 static void pile_fini(struct pile *p, size_t n_exchanges)
 {
     for (size_t i = 0; p->answers && i < n_exchanges; i++)
-        answers_fini(&p->answers[i]);
+        llama_answers_fini(&p->answers[i]);
     free(p->answers);
     free(p->claims);
     free(p->owner);
@@ -43,7 +43,7 @@ static int pile_init(const struct judge *q, const struct capture *c,
     if (!p->answers)
         return -ENOMEM;
     for (size_t i = 0; !err && i < c->n; i++) {
-        err = answers_init(&c->recorded[i].exchange, &m, &p->answers[i]);
+        err = llama_answers_init(&c->recorded[i].exchange, &m, &p->answers[i]);
         p->n += p->answers[i].n;
     }
     p->claims = calloc(p->n + 1, sizeof(*p->claims));
@@ -90,6 +90,8 @@ static void add_verdict(struct judged *j, const struct plan_verdict *v,
         return;
     }
     j->level = "plan";
+    if (v->score.compared == 0)
+        say(j, "tokens only");
     j->runs += t->turns[v->turn].n_rows;
     add_score(j, &v->score);
 }
@@ -109,7 +111,8 @@ static int by_plan(const struct judge *q, struct capture *c, struct pile *p,
         free(v);
         return err;
     }
-    struct plan_replay r = {&c->plan, &turns, q->recipe, q->model, q->pool};
+    struct plan_replay r = {&c->plan, &turns,  q->recipe,
+                            q->model, q->pool, q->text};
     err = plan_replay(&r, p->claims, p->n, v, &runs);
     for (size_t i = 0; !err && i < p->n; i++)
         add_verdict(&j[p->owner[i]], &v[i], &turns);

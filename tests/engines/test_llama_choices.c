@@ -36,7 +36,7 @@ struct bench {
     struct llama_text *text;
     struct recipe recipe;
     struct turns turns;
-    struct answers answers[CLAIMS_MAX];
+    struct llama_answers answers[CLAIMS_MAX];
     struct claim_llama claims[CLAIMS_MAX];
     struct llama_sampling samplings[CLAIMS_MAX];
     struct plan_verdict verdicts[CLAIMS_MAX];
@@ -66,9 +66,9 @@ static int pile(struct bench *b)
                                     b->recipe.draws_single};
 
     for (size_t i = 0; i < b->capture.n && i < CLAIMS_MAX; i++) {
-        struct answers *a = &b->answers[b->n_answers++];
+        struct llama_answers *a = &b->answers[b->n_answers++];
 
-        if (answers_init(&b->capture.recorded[i].exchange, &m, a) != 0)
+        if (llama_answers_init(&b->capture.recorded[i].exchange, &m, a) != 0)
             return fail("answers");
         for (size_t k = 0; k < a->n && b->n < CLAIMS_MAX; k++) {
             if (a->claims[k].sampling == NULL || !has_ids(&a->claims[k]))
@@ -207,7 +207,7 @@ static int one(const char *shared, const char *dir, struct pool *pool,
     if (err == 0)
         err = check(b, dir, pool, t);
     for (size_t i = 0; b != NULL && i < b->n_answers; i++)
-        answers_fini(&b->answers[i]);
+        llama_answers_fini(&b->answers[i]);
     if (b != NULL) {
         turns_fini(&b->turns);
         llama_text_close(b->text);
