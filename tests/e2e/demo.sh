@@ -3,12 +3,13 @@
 # cheat, workers, page. Sends requests, seals the epoch, draws, runs the drawn
 # requests again, says what it found in ten lines, and keeps serving.
 #
-#   demo.sh [--once] [--requests N] [--cheat KIND] [--play]
+#   demo.sh [--once] [--requests N] [--cheat KIND] [--play] [--users]
 #
 # --once    ends when all is said; exit code 0 if exactly the cheat was found
 # --cheat   other-weights, altered-token, temperature, hidden-member,
 #           unreported, cached-answer, or none
 # --play    no root, no live tap: the tap reads a recorded capture
+# --users   each daemon as a user of its own, none of them root
 # Environment: BUILD, the build directory (build).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -18,6 +19,7 @@ once=no
 requests=120
 cheat=altered-token
 play=no
+users=no
 
 while [ $# -gt 0 ]; do
     case $1 in
@@ -25,6 +27,7 @@ while [ $# -gt 0 ]; do
     --requests) requests=$2; shift ;;
     --cheat) cheat=$2; shift ;;
     --play) play=yes ;;
+    --users) users=yes ;;
     *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift
@@ -38,6 +41,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/assay-demo-XXXXXX")
 conf=$top/assay.conf
 model=$root/tests/prover/stories260k
 pids=()
+declare -A pid_of
 
 finish() {
     local pid
@@ -62,6 +66,7 @@ start() {
     shift
     "$@" >"$top/$name.out" 2>"$top/$name.log" &
     pids+=($!)
+    pid_of[$name]=$!
 }
 
 # await WHAT SECONDS COMMAND...: until the command succeeds.
@@ -83,18 +88,37 @@ assay() {
     "$build/config/assay" -c "$conf" "$@"
 }
 
+# Users that every Debian has. Who reads the index, compare, has the group of
+# the store's user.
+declare -A user=([store]=nobody [tap]=daemon [sampler]=bin [recompute]=games
+    [compare]=sync)
+
+# user_settings ROOM: its lines of the settings.
+user_settings() {
+    [ $users = no ] && return
+    echo "user = \"${user[$1]}\";"
+    [ "$1" = store ] || return 0
+    for role in tap sampler recompute compare; do
+        echo "user_$role = \"${user[$role]}\";"
+    done
+}
+
 write_settings() {
     local filter="tcp port $port"
     [ $play = no ] || filter=
+    [ $users = no ] || chmod 755 "$top"
     cat >"$conf" <<EOF
 origin = "demo.assay.example/unit-1";
-store: { state_dir = "$top/state"; run_dir = "$top/run"; };
+store: { state_dir = "$top/state"; run_dir = "$top/run";
+    $(user_settings store) };
 tap: {
     name = "demo"; interface = "lo"; interval_s = 1;
     filter = "$filter"; feed_listen = "127.0.0.1:$feed_port";
+    $(user_settings tap)
 };
-sampler: { feed_required = true; };
-recompute: { models = [ "$model" ]; };
+sampler: { feed_required = true; $(user_settings sampler) };
+recompute: { models = [ "$model" ]; $(user_settings recompute) };
+compare: { $(user_settings compare) };
 web: { key_file = "$top/web.key"; actor = "demo"; reveal = true; };
 EOF
     head -c 32 /dev/urandom >"$top/web.key"
@@ -252,8 +276,20 @@ expected() {
     esac
 }
 
+# Is each daemon the user that it should have become?
+as_users() {
+    local name is
+    for name in store tap recompute compare; do
+        is=$(ps -o user= -p "${pid_of[$name]}")
+        [ "$is" = "${user[$name]}" ] && continue
+        echo "demo: $name is $is" >&2
+        return 1
+    done
+}
+
 as_planted() {
     local seen class finding id
+    [ $users = no ] || as_users || return 1
     seen=$(query "SELECT seen = drawn AND drawn = match + mismatch AND
         mismatch <= 1 AND loss = 0 AND unparsed = 0 FROM certificate")
     class=$(query "SELECT class FROM verdict WHERE verdict = 'MISMATCH'")
