@@ -25,7 +25,7 @@ struct ledger {
     uint64_t vault_end; /* behind the last payload that has a leaf */
     struct indexer *index;
     struct recent *recent; /* NULL until something is sent again */
-    int failed; /* of this batch, -errno */
+    int failed;            /* of this batch, -errno */
     char leaf[RECORD_MAX + 1];
 };
 /* Adds the checkpoints that the index lacks, in order of size: it lacks none
