@@ -161,6 +161,19 @@ static bool block_widen(struct arena *a, uint8_t *p, unsigned order)
     return true;
 }
 
+void *arena_take(struct arena *a, size_t n, size_t *ret_size)
+{
+    unsigned order = order_for(n);
+
+    *ret_size = block_bytes(order);
+    return block_take(a, order);
+}
+
+void arena_give(struct arena *a, void *p, size_t size)
+{
+    block_give(a, p, order_for(size));
+}
+
 static bool buffer_grow(struct arena *a, struct buffer *b, size_t need)
 {
     unsigned order;

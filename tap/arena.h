@@ -37,8 +37,12 @@ struct buffer {
 int arena_init(struct arena *a, size_t bytes, size_t max_block);
 void arena_fini(struct arena *a);
 
-/* The longest buffer there can be. */
+/* The longest block there can be. */
 size_t arena_block_max(const struct arena *a);
+/* A block of at least n bytes, aligned for any object, and how long it is;
+ * NULL if there is none. It is given back with that length. */
+void *arena_take(struct arena *a, size_t n, size_t *ret_size);
+void arena_give(struct arena *a, void *p, size_t size);
 
 /* Appends n bytes. False, and the buffer unchanged, if there is no room. */
 bool buffer_append(struct arena *a, struct buffer *b, const void *p, size_t n);

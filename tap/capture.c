@@ -127,12 +127,12 @@ static void report(struct capture *c, struct source *src, int64_t to_ns)
     tally_flush(&c->tally);
 }
 
-static void first_frame(void *ctx, const struct frame *f)
+static void first_frame(void *ctx, const struct frame *f, size_t n)
 {
     struct capture *c = ctx;
 
     account_new_source(&c->account, f->time_ns);
-    wire_frame(c->wire, f);
+    wire_frames(c->wire, f, n);
 }
 
 static int64_t last_frame_ns(const struct capture *c)
@@ -184,7 +184,7 @@ enum source_state capture_run(struct capture *c, struct source *src,
     if (!c->live) /* the times are the file's */
         st = source_batch(src, 1, first_frame, c);
     while (!*stop && (st == SOURCE_MORE || st == SOURCE_IDLE)) {
-        st = source_batch(src, BATCH, wire_frame, c->wire);
+        st = source_batch(src, BATCH, wire_frames, c->wire);
         if (st == SOURCE_IDLE)
             wait_for_frames(c, src);
         after_batch(c, src);

@@ -296,6 +296,13 @@ static void *cb_open(void *ctx, const struct stream_info *info)
     return c;
 }
 
+static void cb_expect(void *user, enum side side, int step)
+{
+    const struct conn *c = user;
+
+    half_expect(&c->half[side], step);
+}
+
 static void cb_data(void *user, enum side side, const struct stream_piece *p)
 {
     struct conn *c = user;
@@ -465,6 +472,7 @@ int conn_open(const struct conn_config *c, const struct conn_handler *h,
     t->handler = *h;
     t->n = c->connections;
     t->pool.tell_stray = tell_stray;
+    t->pool.message_max = c->message_max;
     t->all = pool_map(t->n, sizeof *t->all);
     err = t->all == NULL
               ? -ENOMEM
@@ -493,6 +501,7 @@ void conn_stream_handler(struct conn_table *t, struct stream_handler *ret_h)
 {
     *ret_h = (struct stream_handler){.open = cb_open,
                                      .data = cb_data,
+                                     .expect = cb_expect,
                                      .gap = cb_gap,
                                      .conflict = cb_conflict,
                                      .half_end = cb_half_end,

@@ -57,10 +57,6 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
         table_free(t);
         return rc;
     }
-    for (uint32_t i = c->streams; i-- > 0;) {
-        t->all[i].chain = t->free;
-        t->free = &t->all[i];
-    }
     *ret_t = t;
     return 0;
 }
@@ -122,6 +118,11 @@ void flow_enqueue(struct stream_table *t, struct flow *f, enum queue to)
 
 /* Finding. */
 
+uint32_t flow_bucket(const struct stream_table *t, const struct flow_key *k)
+{
+    return (uint32_t)hash_words(k->word, 5, t->seed) & t->mask;
+}
+
 /* Whether this segment can be the other half of a connection of which only
  * one direction was seen, under other VLAN tags. */
 static bool answers(const struct flow *f, int from, const struct segment *s)
@@ -142,7 +143,7 @@ static bool answers(const struct flow *f, int from, const struct segment *s)
  */
 struct flow *flow_find(struct stream_table *t, const struct segment *s)
 {
-    uint32_t bucket = (uint32_t)hash_words(s->key.word, 5, t->seed) & t->mask;
+    uint32_t bucket = flow_bucket(t, &s->key);
     int from = s->from_high;
     struct flow *likely = NULL;
 
@@ -179,6 +180,19 @@ static void evict(struct stream_table *t)
     flow_free(t, f);
 }
 
+static struct flow *take_free(struct stream_table *t)
+{
+    struct flow *f;
+
+    if (t->free == NULL && t->used < t->config.streams)
+        return &t->all[t->used++];
+    if (t->free == NULL)
+        evict(t);
+    f = t->free;
+    t->free = f->chain;
+    return f;
+}
+
 /* Without a SYN: who listens? The lower port, as a guess. */
 static uint8_t guess_client(const struct segment *s)
 {
@@ -187,13 +201,10 @@ static uint8_t guess_client(const struct segment *s)
 
 struct flow *flow_new(struct stream_table *t, const struct segment *s)
 {
-    uint32_t bucket = (uint32_t)hash_words(s->key.word, 5, t->seed) & t->mask;
+    uint32_t bucket = flow_bucket(t, &s->key);
     struct flow *f;
 
-    if (t->free == NULL)
-        evict(t);
-    f = t->free;
-    t->free = f->chain;
+    f = take_free(t);
     memset(f, 0, sizeof(*f));
     f->key = s->key;
     f->bucket = bucket;

@@ -119,6 +119,7 @@ struct stream_table {
     struct stream_counters count;
     struct block_pool *blocks;
     struct flow *all, *free;
+    uint32_t used; /* of all, from the front: the rest was never touched */
     struct flow **buckets;
     uint32_t mask;
     uint64_t seed;
@@ -193,6 +194,7 @@ static inline enum side flow_side(const struct direction *d)
     return (d == &d->flow->dir[d->flow->client]) ? SIDE_CLIENT : SIDE_SERVER;
 }
 
+uint32_t flow_bucket(const struct stream_table *t, const struct flow_key *k);
 struct flow *flow_find(struct stream_table *t, const struct segment *s);
 /* May end the least useful connection for its place. Never NULL. */
 struct flow *flow_new(struct stream_table *t, const struct segment *s);

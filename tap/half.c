@@ -7,11 +7,16 @@
 #include "half.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "fetch.h"
 #include "store/exchange.h"
 
-enum { JUDGE_MIN = 3 }; /* bytes needed to say that it is not HTTP */
+enum {
+    JUDGE_MIN = 3,     /* bytes needed to say that it is not HTTP */
+    EXPECT_BYTES = 320 /* of a segment: a token's event */
+};
 
 void half_init(struct half *h, bool start_seen, void *owner)
 {
@@ -29,6 +34,7 @@ void half_fini(struct half_pool *p, struct half *h)
 
 void message_release(struct half_pool *p, struct message *m)
 {
+    rope_release(&p->arena, &m->rest);
     buffer_release(&p->arena, &m->raw);
     buffer_release(&p->arena, &m->map);
     memset(m, 0, sizeof *m);
@@ -38,6 +44,16 @@ void message_fault(struct message *m, const char *cause)
 {
     if (m->cause == NULL)
         m->cause = cause;
+}
+
+struct span message_bytes(const struct message *m, uint8_t *scratch)
+{
+    if (m->rest.n == 0)
+        return buffer_span(&m->raw);
+    if (m->raw.n > 0)
+        memcpy(scratch, m->raw.p, m->raw.n);
+    rope_copy(&m->rest, scratch + m->raw.n);
+    return span_of(scratch, message_kept(m));
 }
 
 /* ---- bytes of no message */
@@ -220,6 +236,7 @@ static bool map_add(struct half_pool *p, struct message *m, uint64_t at,
 static void map_trim(struct message *m)
 {
     uint64_t offset;
+    size_t kept = message_kept(m);
     uint32_t len;
     int64_t time_ns;
 
@@ -228,11 +245,11 @@ static void map_trim(struct message *m)
 
         if (!exchange_piece(buffer_span(&m->map), last, &offset, &len,
                             &time_ns) ||
-            offset + len <= m->raw.n)
+            offset + len <= kept)
             return;
-        if (offset < m->raw.n) {
-            put_be(m->map.p + last * EXCHANGE_PIECE_BYTES + 8,
-                   m->raw.n - offset, 4);
+        if (offset < kept) {
+            put_be(m->map.p + last * EXCHANGE_PIECE_BYTES + 8, kept - offset,
+                   4);
             return;
         }
         m->map.n -= EXCHANGE_PIECE_BYTES;
@@ -242,27 +259,43 @@ static void map_trim(struct message *m)
 /* n more bytes have no room: the message is too large, or the arena full. */
 static void overflow(struct half_pool *p, struct message *m, size_t n)
 {
-    if (m->raw.n + n <= arena_block_max(&p->arena))
+    if (message_kept(m) + n <= p->message_max)
         p->dropped++;
     m->full = true;
     message_fault(m, "too_large");
     map_trim(m);
 }
 
+/* A head stays in one piece, since it is looked at. Returns how many bytes
+ * had room. */
+static size_t message_keep(struct half_pool *p, struct message *m,
+                           struct span bytes)
+{
+    size_t room = p->message_max - message_kept(m);
+    size_t n = bytes.n < room ? bytes.n : room;
+
+    if (m->head_ok)
+        return rope_append(&p->arena, &m->rest, bytes.p, n);
+    if (n < bytes.n || !buffer_append(&p->arena, &m->raw, bytes.p, n))
+        return 0;
+    return n;
+}
+
 static void message_add(struct half_pool *p, struct half *h, struct span bytes,
                         int64_t time_ns)
 {
     struct message *m = h->now;
+    size_t kept;
 
     m->bytes += bytes.n;
     m->new_bytes += bytes.n;
     h->offset += bytes.n;
     m->to = h->offset;
     m->last_ns = time_ns;
-    if (!m->full && !buffer_append(&p->arena, &m->raw, bytes.p, bytes.n))
-        overflow(p, m, bytes.n);
-    if (m->full)
-        p->dropped_bytes += bytes.n;
+    kept = m->full ? 0 : message_keep(p, m, bytes);
+    if (kept < bytes.n && !m->full)
+        overflow(p, m, bytes.n - kept);
+    p->dropped_bytes += bytes.n - kept;
 }
 
 static enum half_event cut_off(struct half *h, const char *cause)
@@ -344,7 +377,7 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
         step =
             http1_next(&h->http, span_of(in->p + used, in->n - used), &piece);
         if (piece.kind == HTTP1_CONTENT && piece.n > 0 && !m->full &&
-            !map_add(p, m, m->raw.n + used, piece.n, time_ns))
+            !map_add(p, m, message_kept(m) + used, piece.n, time_ns))
             overflow(p, m, in->n);
         used += piece.n;
     }
@@ -383,6 +416,27 @@ enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
         }
     }
     return ev;
+}
+
+/* Where the next bytes and the next piece go, if there is room. */
+static void message_expect(const struct message *m)
+{
+    if (m->rest.room > 0)
+        fetch(m->rest.at, EXPECT_BYTES);
+    if (m->map.n < m->map.size)
+        fetch(m->map.p + m->map.n, EXCHANGE_PIECE_BYTES);
+}
+
+void half_expect(const struct half *h, int step)
+{
+    const struct message *m = step == 0 ? NULL : h->now;
+
+    if (step == 0)
+        fetch(h, offsetof(struct half, stray));
+    else if (m != NULL && step == 1)
+        fetch(m, offsetof(struct message, from));
+    else if (m != NULL)
+        message_expect(m);
 }
 
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)

@@ -12,12 +12,14 @@
 #include "arena.h"
 #include "head.h"
 #include "http1.h"
+#include "rope.h"
 
 /* A message being collected. All zero: none. What every piece of bytes
  * touches stands first. */
 struct message {
-    struct buffer raw; /* as sent; interim answers (1xx) first */
+    struct rope rest;  /* as sent: what follows the heads */
     struct buffer map; /* body pieces, as store/exchange.h draws them */
+    struct buffer raw; /* the heads; of interim answers (1xx) first */
     uint64_t piece_at; /* the last piece of map */
     int64_t piece_ns;
     uint32_t piece_n;
@@ -71,6 +73,7 @@ struct half {
 /* What all halves share. */
 struct half_pool {
     struct arena arena;
+    size_t message_max; /* bytes kept of one message */
     uint64_t attributed_bytes; /* empty lines between messages, and messages */
     uint64_t stray_bytes;
     uint64_t dropped, dropped_bytes; /* messages cut by the full arena */
@@ -93,6 +96,8 @@ void half_fini(struct half_pool *p, struct half *h);
  * place where messages like to begin). */
 enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
                           bool segment, int64_t time_ns);
+/* Fetches the memory that half_take will touch; steps as in stream.h. */
+void half_expect(const struct half *h, int step);
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n);
 /* No more bytes will come; closed: the sender said so (FIN). */
 enum half_event half_end(struct half_pool *p, struct half *h, bool closed);
@@ -115,5 +120,13 @@ void half_tell_stray(struct half_pool *p, struct half *h);
 /* Remembers the first cause. */
 void message_fault(struct message *m, const char *cause);
 void message_release(struct half_pool *p, struct message *m);
+/* How many of its bytes are kept. */
+static inline size_t message_kept(const struct message *m)
+{
+    return m->raw.n + m->rest.n;
+}
+/* These bytes in one piece: where they lie, or in scratch, which has room for
+ * all of them. */
+struct span message_bytes(const struct message *m, uint8_t *scratch);
 
 #endif

@@ -70,6 +70,7 @@ struct fragment {
 enum packet_kind { PACKET_SEGMENT, PACKET_FRAGMENT, PACKET_UNPARSED };
 
 struct packet {
+    enum packet_kind kind; /* the caller's place for what is returned */
     struct segment segment;
     struct fragment fragment;
     enum wire_cause cause;

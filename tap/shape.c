@@ -18,7 +18,7 @@ enum {
 
 struct shaper {
     struct decoder *decoder;
-    uint8_t *joined; /* two bodies */
+    uint8_t *space; /* for each side a message in one piece, and its body */
     size_t max;
 };
 
@@ -30,11 +30,11 @@ int shaper_open(size_t body_max, struct shaper **ret_s)
     if (s == NULL)
         return -ENOMEM;
     s->max = body_max;
-    s->joined = mmap(NULL, 2 * body_max, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (s->joined == MAP_FAILED)
-        s->joined = NULL;
-    err = s->joined == NULL ? -ENOMEM : decoder_open(body_max, &s->decoder);
+    s->space = mmap(NULL, 4 * body_max, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (s->space == MAP_FAILED)
+        s->space = NULL;
+    err = s->space == NULL ? -ENOMEM : decoder_open(body_max, &s->decoder);
     if (err != 0) {
         shaper_close(s);
         return err;
@@ -48,16 +48,16 @@ void shaper_close(struct shaper *s)
     if (s == NULL)
         return;
     decoder_close(s->decoder);
-    if (s->joined != NULL)
-        (void)munmap(s->joined, 2 * s->max); /* cannot fail */
+    if (s->space != NULL)
+        (void)munmap(s->space, 4 * s->max); /* cannot fail */
     free(s);
 }
 
 /* The pieces of a body one after the other; a single one stays where it is. */
-static struct span join(struct shaper *s, int i, const struct message *m)
+static struct span join(struct shaper *s, int i, struct span raw,
+                        struct span map)
 {
-    struct span raw = buffer_span(&m->raw), map = buffer_span(&m->map);
-    uint8_t *out = s->joined + (size_t)i * s->max;
+    uint8_t *out = s->space + (size_t)(2 * i + 1) * s->max;
     size_t n = 0, pieces = map.n / EXCHANGE_PIECE_BYTES;
     uint64_t offset;
     uint32_t len;
@@ -92,10 +92,11 @@ static struct span side(struct shaper *s, int i, const struct message *m,
                         struct exchange_side *ret_side, const char **ret_cause)
 {
     struct codings c = all_codings(&m->head);
-    struct span body = join(s, i, m), decoded = {0};
+    struct span raw = message_bytes(m, s->space + (size_t)(2 * i) * s->max);
+    struct span body = join(s, i, raw, buffer_span(&m->map)), decoded = {0};
     enum decoded r;
 
-    *ret_side = (struct exchange_side){.raw = buffer_span(&m->raw),
+    *ret_side = (struct exchange_side){.raw = raw,
                                        .map = buffer_span(&m->map),
                                        .first_ns = m->first_ns,
                                        .last_ns = m->last_ns};

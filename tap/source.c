@@ -62,12 +62,23 @@ void source_close(struct source *s)
     free(s);
 }
 
-enum source_state source_batch(struct source *s, size_t max, frame_fn fn,
+static void end_burst(struct source *s)
+{
+    if (s->burst.n > 0)
+        s->fn(s->ctx, s->burst.frame, s->burst.n);
+    s->burst.n = s->burst.used = 0;
+}
+
+enum source_state source_batch(struct source *s, size_t max, frames_fn fn,
                                void *ctx)
 {
+    enum source_state state;
+
     s->fn = fn;
     s->ctx = ctx;
-    return s->ops->batch(s, max);
+    state = s->ops->batch(s, max);
+    end_burst(s);
+    return state;
 }
 
 int source_fd(const struct source *s)
@@ -105,11 +116,21 @@ int64_t source_time(struct source *s, int64_t sec, int64_t nsec)
 
 void source_emit(struct source *s, const struct frame *f)
 {
+    struct burst *b = &s->burst;
+
     s->stats.frames++;
     s->stats.frame_bytes += f->n;
     if (f->n < f->wire_n)
         s->stats.cut_frames++;
-    s->fn(s->ctx, f);
+    if (b->n == SOURCE_BURST || f->n > SOURCE_BURST_BYTES - b->used)
+        end_burst(s);
+    if (f->n > SOURCE_BURST_BYTES) {
+        s->fn(s->ctx, f, 1);
+        return;
+    }
+    b->frame[b->n] = *f;
+    b->frame[b->n++].p = memcpy(b->bytes + b->used, f->p, f->n);
+    b->used += f->n;
 }
 
 void source_say(struct source *s, const char *fmt, ...)

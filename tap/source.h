@@ -22,7 +22,7 @@ enum link_type {
     LINK_SLL2    /* Linux cooked, version 2 */
 };
 
-/* One captured frame, borrowed until the frame function returns. */
+/* One captured frame, borrowed until the function it is given to returns. */
 struct frame {
     const uint8_t *p;
     uint32_t n;      /* bytes captured */
@@ -31,7 +31,11 @@ struct frame {
     enum link_type link;
 };
 
-typedef void (*frame_fn)(void *ctx, const struct frame *f);
+/* Frames in the order in which they came, at most SOURCE_BURST: several at
+ * once, so that memory which one needs can come while another is looked at. */
+typedef void (*frames_fn)(void *ctx, const struct frame *f, size_t n);
+
+enum { SOURCE_BURST = 32 };
 
 struct source_config {
     const char *interface; /* live: name of the interface, or "any" */
@@ -89,7 +93,7 @@ void source_close(struct source *s);
 
 /* Calls fn for at most max frames that are there now; never waits longer than
  * it takes to hand them over. */
-enum source_state source_batch(struct source *s, size_t max, frame_fn fn,
+enum source_state source_batch(struct source *s, size_t max, frames_fn fn,
                                void *ctx);
 /* A descriptor for poll(2) that is readable when frames are there; -1 if the
  * source must be polled by asking it (files, DPDK). */

@@ -88,8 +88,15 @@ struct stream_handler {
     /* by: who sent the RST (END_RESET), else meaningless. time_ns: capture
      * time of the closing segment, or of the last one seen. */
     void (*end)(void *user, enum stream_end why, enum side by, int64_t time_ns);
+    /* A segment of this direction comes soon: the memory that `data` will
+     * touch is asked for, without waiting for it. Told EXPECT_STEPS times, from
+     * 0 on, with time between; each step may read what the one before asked
+     * for. */
+    void (*expect)(void *user, enum side side, int step);
     void *ctx; /* for open */
 };
+
+enum { EXPECT_STEPS = 3, EXPECT_SEGMENTS = 32 };
 
 struct stream_config {
     uint32_t streams;       /* connections held at once */
@@ -144,6 +151,10 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
 void stream_close(struct stream_table *t);
 
 void stream_push(struct stream_table *t, const struct segment *s);
+/* At most EXPECT_SEGMENTS that will be pushed next: the memory of their
+ * connections is fetched, all at once. Changes nothing. */
+void stream_expect(struct stream_table *t, const struct segment *const *s,
+                   size_t n);
 /* Lets time pass without packets. Live captures call it when there is nothing
  * to read, some times a second, with the time of day: never while frames wait
  * unread, or waits would end before what they wait for is looked at. Work

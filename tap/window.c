@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fetch.h"
 #include "hash.h"
 #include "pool.h"
 
@@ -35,7 +36,7 @@ struct block {
 
 struct block_pool {
     struct block *all;
-    size_t n;
+    size_t n, used; /* from the front: the rest was never touched */
     struct block *free;
     struct block *oldest, *newest; /* of those with delivered bytes only */
     size_t ready;                  /* free, or with delivered bytes only */
@@ -56,10 +57,6 @@ int block_pool_open(uint32_t n, struct block_pool **ret_p)
     if (p->all == NULL) {
         free(p);
         return -ENOMEM;
-    }
-    for (uint32_t i = n; i-- > 0;) {
-        p->all[i].newer = p->free;
-        p->free = &p->all[i];
     }
     p->ready = n;
     p->random = hash_seed();
@@ -240,6 +237,21 @@ static uint32_t next_random(struct block_pool *p)
     return (uint32_t)(p->random >> 32);
 }
 
+/* A block of no window, or NULL. */
+static struct block *take_free(struct block_pool *p)
+{
+    struct block *b;
+
+    if (p->free == NULL && p->used < p->n)
+        return &p->all[p->used++];
+    if (p->free == NULL && p->oldest != NULL)
+        free_block(p, p->oldest);
+    b = p->free;
+    if (b != NULL)
+        p->free = b->newer;
+    return b;
+}
+
 /* The block of this key, made if need be; NULL if the pool has none. */
 static struct block *get_block(struct block_pool *p, struct window *w,
                                uint64_t key)
@@ -247,12 +259,9 @@ static struct block *get_block(struct block_pool *p, struct window *w,
     struct block *b = find_block(w, key);
 
     if (b == NULL) {
-        if (p->free == NULL && p->oldest != NULL)
-            free_block(p, p->oldest);
-        b = p->free;
+        b = take_free(p);
         if (b == NULL)
             return NULL;
-        p->free = b->newer;
         b->key = key;
         b->priority = next_random(p);
         b->held = b->marks = 0;
@@ -407,6 +416,15 @@ void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
         pos += part.n;
         bytes = (struct span){bytes.p + part.n, bytes.n - part.n};
     }
+}
+
+void window_expect(const struct window *w, uint64_t pos, size_t n)
+{
+    size_t at = pos % BLOCK_BYTES;
+
+    /* Of another block than the last it is not known yet where it is. */
+    if (w->last != NULL && w->last_key == pos / BLOCK_BYTES)
+        fetch(w->last->bytes + at, n < BLOCK_BYTES - at ? n : BLOCK_BYTES - at);
 }
 
 void window_compare(struct window *w, uint64_t pos, struct span bytes,

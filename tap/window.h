@@ -70,6 +70,8 @@ size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
 /* Keeps bytes that have been delivered; forgets them if the pool is full. */
 void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
                  struct span bytes);
+/* Fetches the memory that window_keep of n bytes at pos will touch. */
+void window_expect(const struct window *w, uint64_t pos, size_t n);
 /* Compares a second copy with what is kept; changes nothing. */
 void window_compare(struct window *w, uint64_t pos, struct span bytes,
                     struct window_put *r);

@@ -4,6 +4,7 @@
  */
 #include "wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct wire {
     struct stream_table *streams;
     struct wire_counters count;
     struct wire_unparsed unparsed[WIRE_CAUSES];
-    struct packet packet;                /* of the frame in hand */
+    struct packet packet[SOURCE_BURST];  /* of the frames in hand */
     struct tap_clock clock;              /* for fragments */
     uint64_t lost_fragments, lost_bytes; /* counted so far */
 };
@@ -99,10 +100,8 @@ static void note_lost_fragments(struct wire *w)
     w->lost_bytes = c->lost_bytes;
 }
 
-static void take_segment(struct wire *w)
+static void take_segment(struct wire *w, const struct segment *s)
 {
-    const struct segment *s = &w->packet.segment;
-
     w->count.segments++;
     if (s->cut > 0) {
         w->count.cut_segments++;
@@ -111,49 +110,63 @@ static void take_segment(struct wire *w)
     stream_push(w->streams, s);
 }
 
-static void take_fragment(struct wire *w, const struct frame *f)
+static void take_fragment(struct wire *w, struct packet *p,
+                          const struct frame *f)
 {
     struct datagram_out d;
 
     (void)clock_advance(&w->clock, f->time_ns); /* steps are told by streams */
     fragment_tick(w->fragments, w->clock.now_ns);
-    switch (
-        fragment_push(w->fragments, &w->packet.fragment, w->clock.now_ns, &d)) {
+    switch (fragment_push(w->fragments, &p->fragment, w->clock.now_ns, &d)) {
     case FRAGMENT_HELD:
         break;
     case FRAGMENT_REFUSED:
         note_unparsed(w, WIRE_FRAGMENT, f);
         break;
     case FRAGMENT_WHOLE:
-        if (packet_datagram(&d.ip, d.body, f->time_ns, &w->packet) ==
-            PACKET_SEGMENT)
-            take_segment(w);
+        if (packet_datagram(&d.ip, d.body, f->time_ns, p) == PACKET_SEGMENT)
+            take_segment(w, &p->segment);
         else
-            note_unparsed(w, w->packet.cause, f);
+            note_unparsed(w, p->cause, f);
         break;
     }
     note_lost_fragments(w);
 }
 
-void wire_frame(void *ctx, const struct frame *f)
+static void take_frame(struct wire *w, struct packet *p, const struct frame *f)
 {
-    struct wire *w = ctx;
-
     if (w->count.frames++ == 0)
         w->count.from_ns = f->time_ns;
     w->count.frame_bytes += f->n;
     w->count.to_ns = f->time_ns;
-    switch (packet_decode(f, &w->packet)) {
+    switch (p->kind) {
     case PACKET_SEGMENT:
-        take_segment(w);
+        take_segment(w, &p->segment);
         break;
     case PACKET_FRAGMENT:
-        take_fragment(w, f);
+        take_fragment(w, p, f);
         break;
     case PACKET_UNPARSED:
-        note_unparsed(w, w->packet.cause, f);
+        note_unparsed(w, p->cause, f);
         break;
     }
+}
+
+void wire_frames(void *ctx, const struct frame *f, size_t n)
+{
+    const struct segment *ahead[SOURCE_BURST] = {NULL};
+    struct wire *w = ctx;
+    size_t segments = 0;
+
+    assert(n <= SOURCE_BURST);
+    for (size_t i = 0; i < n; i++) {
+        w->packet[i].kind = packet_decode(&f[i], &w->packet[i]);
+        if (w->packet[i].kind == PACKET_SEGMENT)
+            ahead[segments++] = &w->packet[i].segment;
+    }
+    stream_expect(w->streams, ahead, segments);
+    for (size_t i = 0; i < n; i++)
+        take_frame(w, &w->packet[i], &f[i]);
 }
 
 void wire_tick(struct wire *w, int64_t time_ns)

@@ -2,7 +2,7 @@
  * wire.h - the lower half of the tap in one handle: frames come in, the
  * callbacks of stream.h come out, every frame and byte is accounted for.
  *
- *   source_batch(src, 256, wire_frame, w)
+ *   source_batch(src, 256, wire_frames, w)
  *     -> packet.c  -> (fragment.c)  -> stream.c -> your stream_handler
  *
  * frames = segments + joined + held_fragments + sum of unparsed counts.
@@ -71,8 +71,8 @@ int wire_open(const struct wire_config *c, const struct stream_handler *h,
 /* wire_flush, then frees. */
 void wire_close(struct wire *w);
 
-/* A frame_fn; ctx is the struct wire. */
-void wire_frame(void *ctx, const struct frame *f);
+/* A frames_fn; ctx is the struct wire. */
+void wire_frames(void *ctx, const struct frame *f, size_t n);
 /* Time without packets, live: call it some times a second. */
 void wire_tick(struct wire *w, int64_t time_ns);
 /* The capture is over: held fragments are counted as `fragment`, every

@@ -104,7 +104,7 @@ class Reader:
                 return
         if "ubatch_" in text:
             return
-        if "failed to find free space in the KV cache" in text or (
+        if " W srv " in text and "purging slot" in text or (
                 " off = " in text and " ret = " in text):
             self.batch = None  # it was not computed
             return
@@ -290,7 +290,8 @@ class Reader:
             if self.listing is not None:
                 self.listing.append(re.search(r"0x[0-9a-f]+", text).group(0))
                 self._listed()
-        elif "looking for better prompt" in text or " que " in text:
+        elif "looking for better prompt" in text or (
+                " que " in text and "start_loop" in text):
             self._settle()
 
     def _save(self):

@@ -24,21 +24,23 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void only_count(void *ctx, const struct frame *f)
+static void only_count(void *ctx, const struct frame *f, size_t n)
 {
     struct tally *t = ctx;
 
-    t->frames++;
-    t->bytes += f->n;
+    t->frames += n;
+    for (size_t i = 0; i < n; i++)
+        t->bytes += f[i].n;
 }
 
-static void only_decode(void *ctx, const struct frame *f)
+static void only_decode(void *ctx, const struct frame *f, size_t n)
 {
     static struct packet p;
     struct tally *t = ctx;
 
-    only_count(ctx, f);
-    t->segments += packet_decode(f, &p) == PACKET_SEGMENT;
+    only_count(ctx, f, n);
+    for (size_t i = 0; i < n; i++)
+        t->segments += packet_decode(&f[i], &p) == PACKET_SEGMENT;
 }
 
 static void *count_open(void *ctx, const struct stream_info *info)
@@ -57,7 +59,7 @@ static void count_data(void *user, enum side side, const struct stream_piece *p)
 
 /* Reads the file once; 0, or an exit code. */
 static int pass(const char *name, const char *backend, const char *file,
-                frame_fn fn, void *ctx)
+                frames_fn fn, void *ctx)
 {
     struct source_config c = {.file = file, .idle_end_ns = 500000000};
     struct source_stats st;
@@ -102,7 +104,7 @@ int main(int argc, char **argv)
     settings_close(settings);
     if (wire_open(&wc, &h, &w) != 0)
         return 4;
-    rc = pass("stream", backend, argv[1], wire_frame, w);
+    rc = pass("stream", backend, argv[1], wire_frames, w);
     if (rc == 0)
         rc = pass("read", backend, argv[1], only_count, &read);
     if (rc == 0)

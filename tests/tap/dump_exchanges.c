@@ -190,7 +190,7 @@ static int play(struct dump *d, const char *backend, const char *file)
     if (wire_open(&wc, &h, &w) != 0)
         return EXIT_IO;
     do {
-        st = source_batch(src, 256, wire_frame, w);
+        st = source_batch(src, 256, wire_frames, w);
     } while (st == SOURCE_MORE || st == SOURCE_IDLE);
     if (st == SOURCE_ERROR)
         fprintf(stderr, "%s\n", source_why(src));

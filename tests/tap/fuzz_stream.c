@@ -113,6 +113,7 @@ static void push(struct stream_table *t, const uint8_t *d, uint64_t *now_ns)
     if (d[11] == 0xff)
         *now_ns = (uint64_t)d[10] << 56;
     s.time_ns = (int64_t)*now_ns;
+    stream_expect(t, &(const struct segment *){&s}, 1);
     stream_push(t, &s);
     if (d[0] & 0x40) /* a lawful sender goes on from here */
         front[k][from] = s.seq + (uint32_t)s.payload.n;

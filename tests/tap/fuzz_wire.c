@@ -71,7 +71,7 @@ static void run(const char *path)
     delivered = 0;
     if (wire_open(&config, &handler, &w) == 0) {
         do {
-            state = source_batch(source, 16, wire_frame, w);
+            state = source_batch(source, 16, wire_frames, w);
             check(w);
         } while (state == SOURCE_MORE);
         wire_flush(w);

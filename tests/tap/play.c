@@ -95,6 +95,7 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
     };
 
     p->cut = 0;
+    stream_expect(p->table, &(const struct segment *){&s}, 1);
     stream_push(p->table, &s);
     p->now_ns += 1000;
 }

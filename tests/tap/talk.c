@@ -27,17 +27,19 @@ static void put_span(struct talk *t, struct span s)
 
 static void put_body(struct talk *t, const struct message *m)
 {
-    struct exchange_side side = {.raw = buffer_span(&m->raw),
+    uint8_t *scratch = malloc(message_kept(m) + 1);
+    struct exchange_side side = {.raw = message_bytes(m, scratch),
                                  .map = buffer_span(&m->map)};
     struct span body;
     uint8_t *owned;
     int err = exchange_body(&side, &body, &owned);
 
-    assert(err == 0);
+    assert(scratch != NULL && err == 0);
     put(t, " [", 2);
     put_span(t, body);
     put(t, "]", 1);
     free(owned);
+    free(scratch);
 }
 
 static void heard(void *ctx, struct slot *s)

@@ -1,7 +1,6 @@
 /*
- * test_arena.c - buffers of one arena: contents, growth, exhaustion, and that
- * all memory comes back.
- * SPDX-License-Identifier: Apache-2.0
+ * test_arena.c - buffers and ropes of one arena: contents, growth, exhaustion,
+ * and that all memory comes back. SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "arena.h"
+#include "rope.h"
 
 enum { BUFFERS = 50, STEPS = 20000 };
 
@@ -127,6 +126,78 @@ static void refuses_more_than_the_largest_block(void **state)
     arena_fini(&a);
 }
 
+static bool put_more(struct arena *a, struct rope *r, size_t b)
+{
+    uint8_t piece[3000];
+    size_t n = draw(sizeof piece), before = r->n, taken;
+
+    for (size_t i = 0; i < n; i++)
+        piece[i] = pattern(b, r->n + i);
+    taken = rope_append(a, r, piece, n);
+    assert_int_equal(r->n, before + taken);
+    return taken == n;
+}
+
+static void check_rope(const struct rope *r, size_t b)
+{
+    uint8_t *bytes = malloc(r->n + 1);
+
+    assert_non_null(bytes);
+    rope_copy(r, bytes);
+    for (size_t i = 0; i < r->n; i++)
+        if (bytes[i] != pattern(b, i))
+            fail_msg("rope %zu differs at %zu", b, i);
+    free(bytes);
+}
+
+static void ropes_keep_every_byte_that_had_room(void **state)
+{
+    struct rope rope[BUFFERS] = {{0}};
+    struct arena a;
+    size_t refused = 0;
+
+    (void)state;
+    assert_int_equal(arena_init(&a, 1 << 20, 100000), 0);
+    for (int step = 0; step < STEPS; step++) {
+        size_t b = draw(BUFFERS);
+
+        if (draw(40) == 0) {
+            check_rope(&rope[b], b);
+            rope_release(&a, &rope[b]);
+        } else if (!put_more(&a, &rope[b], b)) {
+            refused++;
+        }
+    }
+    assert_true(refused > 0); /* it was full at times */
+    for (size_t b = 0; b < BUFFERS; b++) {
+        check_rope(&rope[b], b);
+        rope_release(&a, &rope[b]);
+    }
+    assert_int_equal(a.used, 0);
+    arena_fini(&a);
+}
+
+static void a_rope_wastes_little_of_what_it_holds(void **state)
+{
+    uint8_t event[260] = {0};
+    struct rope r = {0};
+    struct arena a;
+
+    (void)state;
+    assert_int_equal(arena_init(&a, 8 << 20, 8 << 20), 0);
+    assert_int_equal(rope_append(&a, &r, event, 1), 1);
+    assert_true(a.used <= 512); /* most messages are short */
+    for (int i = 0; i < 20000; i++) {
+        assert_int_equal(rope_append(&a, &r, event, sizeof event),
+                         sizeof event);
+        if (r.n > 65536)
+            assert_true(a.used < r.n + r.n / 6);
+    }
+    rope_release(&a, &r);
+    assert_int_equal(a.used, 0);
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +205,8 @@ int main(void)
         cmocka_unit_test(joins_what_comes_back),
         cmocka_unit_test(grows_in_place_when_the_neighbour_is_free),
         cmocka_unit_test(refuses_more_than_the_largest_block),
+        cmocka_unit_test(ropes_keep_every_byte_that_had_room),
+        cmocka_unit_test(a_rope_wastes_little_of_what_it_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void start(const char *interface, const char *filter)
     if (source_open("pcap", &c, why, sizeof(why), &source) != 0)
         fail_msg("%s", why);
     assert_true(source_fd(source) >= 0);
-    assert_int_equal(source_batch(source, 64, wire_frame, wire), SOURCE_IDLE);
+    assert_int_equal(source_batch(source, 64, wire_frames, wire), SOURCE_IDLE);
 }
 
 /* Reads until nothing has come for half a second. */
@@ -64,7 +64,7 @@ static void finish(void)
     struct pollfd fd = {source_fd(source), POLLIN, 0};
 
     for (;;) {
-        enum source_state state = source_batch(source, 64, wire_frame, wire);
+        enum source_state state = source_batch(source, 64, wire_frames, wire);
 
         if (state == SOURCE_IDLE && poll(&fd, 1, 500) == 0)
             break;

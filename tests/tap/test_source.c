@@ -78,12 +78,14 @@ static void put_packet(uint32_t sec, uint32_t part, uint32_t n, uint32_t wire_n)
     file.n += n;
 }
 
-static void take(void *ctx, const struct frame *f)
+static void take(void *ctx, const struct frame *f, size_t n)
 {
     (void)ctx;
-    assert_true(got.n < 8);
-    got.first[got.n] = f->n > 0 ? f->p[0] : 0;
-    got.frames[got.n++] = *f;
+    assert_true(n <= 8 - got.n);
+    for (size_t i = 0; i < n; i++) {
+        got.first[got.n] = f[i].n > 0 ? f[i].p[0] : 0;
+        got.frames[got.n++] = f[i];
+    }
 }
 
 /* Opens what was put; on success reads it all. */

@@ -110,10 +110,25 @@ static void on_end(void *user, enum stream_end why, enum side by,
     s->by = by;
 }
 
+static void on_expect(void *user, enum side side, int step)
+{
+    const struct recorded *s = user;
+
+    assert_true(side == SIDE_CLIENT || side == SIDE_SERVER);
+    assert_in_range(step, 0, EXPECT_STEPS - 1);
+    assert_false(s->ended);
+}
+
 void witness_init(struct witness *r)
 {
-    *r = (struct witness){.handler = {on_open, on_data, on_gap, on_conflict,
-                                      on_half_end, on_end, r}};
+    *r = (struct witness){.handler = {.open = on_open,
+                                      .data = on_data,
+                                      .gap = on_gap,
+                                      .conflict = on_conflict,
+                                      .half_end = on_half_end,
+                                      .end = on_end,
+                                      .expect = on_expect,
+                                      .ctx = r}};
 }
 
 void witness_fini(struct witness *r)
@@ -171,7 +186,7 @@ int replay_file(const char *backend, const char *path, struct replay *r)
         return rc;
     assert_int_equal(wire_open(&config, &r->rec.handler, &w), 0);
     do {
-        r->state = source_batch(source, 64, wire_frame, w);
+        r->state = source_batch(source, 64, wire_frames, w);
         wire_counters(w, &r->wire);
         assert_accounted(&r->wire, wire_stream_counters(w));
     } while (r->state == SOURCE_MORE || r->state == SOURCE_IDLE);
