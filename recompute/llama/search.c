@@ -96,9 +96,12 @@ static size_t list_cuts(const struct desk *d, size_t self, size_t n,
     add_cut(ret_cuts, &n_cuts, 1, n);
     for (size_t i = 0; i < d->n; i++) {
         const struct claim_llama *c = &d->claims[i];
-        if (i == self || !c->prompt || c->n_cached > c->n_prompt)
+        if (i == self || !c->prompt)
             continue;
-        add_cut(ret_cuts, &n_cuts, c->n_prompt - c->n_cached, n);
+        if (c->n_cached < c->n_prompt)
+            add_cut(ret_cuts, &n_cuts, c->n_prompt - c->n_cached, n);
+        else
+            add_cut(ret_cuts, &n_cuts, c->n_prompt, n);
     }
     qsort(ret_cuts, n_cuts, sizeof(*ret_cuts), compare_u32);
     return n_cuts;
@@ -247,7 +250,7 @@ static int with_donors(struct desk *d, struct attempt *a, size_t *ret_lent)
 /* Nobody who may have computed this prefix is left unsolved. */
 static bool all_lent(const struct desk *d, size_t self)
 {
-    const struct claim_llama *c = &d->claims[self];
+    const struct claim_llama *c = d->trial.claim;
 
     for (size_t i = 0; i < d->n; i++)
         if (i != self && d->donors[i].n == 0 && may_share(d, i, c))
@@ -288,18 +291,69 @@ static void conclude(struct desk *d, const struct attempt *a, size_t lent)
     v->score.differing = 1;
 }
 
-static int solve(struct desk *d, size_t self, bool last_round)
+/* The wire's own count, or every one that an earlier request can have left. */
+static size_t list_cached(const struct desk *d, size_t self, uint32_t *ret_c)
+{
+    const struct claim_llama *c = &d->claims[self];
+    size_t n = 0;
+
+    if (c->n_cached != SIZE_MAX) {
+        ret_c[0] = (uint32_t)c->n_cached;
+        return 1;
+    }
+    ret_c[n++] = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct claim_llama *o = &d->claims[i];
+        size_t k = 0;
+        if (i == self || !o->prompt)
+            continue;
+        while (k + 1 < c->n_prompt && k < o->n_prompt + claim_tokens(o) &&
+               token_of(o, k) == c->prompt[k])
+            k++;
+        add_cut(ret_c, &n, k, c->n_prompt);
+    }
+    return n;
+}
+
+static bool has_logprobs(const struct claim_llama *c)
+{
+    return c->choice->has_logprobs && !c->after_sampling;
+}
+
+/* A batch was found. Without logprobs it is the first one tried, and all there
+ * is to compare are the choices made under it. */
+static int accept(struct desk *d, size_t self)
+{
+    struct search_verdict *v = &d->verdicts[self];
+    const struct claim_llama *c = d->trial.claim;
+
+    int err = score(d, v);
+    if (err)
+        return err;
+    v->outcome = SEARCH_SOLVED;
+    v->why = NULL;
+    v->bits = search_bits(c, v->runs);
+    if (has_logprobs(c) || v->invariant)
+        return keep_donor(d, self);
+    if (v->score.choices > 0 && v->score.differing == 0)
+        return 0;
+    claim_score_init(&v->score);
+    v->outcome = SEARCH_UNDECIDED;
+    v->why = "without logprobs its batches cannot be found";
+    return 0;
+}
+
+/* The claim of d->trial, all ways of its prompt and all prefixes. */
+static int solve_cached(struct desk *d, size_t self, bool last_round)
 {
     struct trial *t = &d->trial;
-    const struct claim_llama *c = &d->claims[self];
+    const struct claim_llama *c = t->claim;
     uint32_t cuts[CUTS];
     struct prefills ways;
     struct attempt a = {.self = self, .ways = &ways};
+    struct search_verdict *v = &d->verdicts[self];
     size_t lent = 0;
 
-    t->claim = c;
-    t->runs = 0;
-    t->furthest = 0;
     uint32_t n = (uint32_t)(c->n_prompt - c->n_cached);
     size_t n_cuts = list_cuts(d, self, n, cuts);
     int err = prefills_init(&ways, &d->alphabet, n, cuts, n_cuts);
@@ -312,19 +366,39 @@ static int solve(struct desk *d, size_t self, bool last_round)
     if (!err && !a.solved && c->n_cached > 0 &&
         (c->n_cached == 1 || (last_round && lent == 0)))
         err = with_guess(d, &a);
-    struct search_verdict *v = &d->verdicts[self];
     v->runs += t->runs;
     v->invariant = ways.n == 1 && d->alphabet.n_decode == 1;
-    if (!err && a.solved) {
-        v->outcome = SEARCH_SOLVED;
-        v->why = NULL;
-        v->bits = search_bits(c, v->runs);
-        err = score(d, v);
-        err = err ? err : keep_donor(d, self);
-    } else if (!err) {
+    if (!err && a.solved)
+        err = accept(d, self);
+    else if (!err)
         conclude(d, &a, lent);
-    }
     prefills_fini(&ways);
+    return err;
+}
+
+static int solve(struct desk *d, size_t self, bool last_round)
+{
+    struct search_verdict *v = &d->verdicts[self];
+    struct claim_llama c = d->claims[self];
+    uint32_t cached[CUTS];
+    bool guessed = c.n_cached == SIZE_MAX;
+    int err = 0;
+
+    size_t n = list_cached(d, self, cached);
+    d->trial.claim = &c;
+    for (size_t i = 0; !err && i < n; i++) {
+        c.n_cached = cached[i];
+        d->trial.runs = 0;
+        d->trial.furthest = 0;
+        err = solve_cached(d, self, last_round);
+        if (v->outcome == SEARCH_SOLVED)
+            break;
+        if (guessed) {
+            v->outcome = SEARCH_UNDECIDED;
+            v->why = "how much was cached is not on the wire";
+        }
+    }
+    d->trial.claim = NULL;
     return err;
 }
 
@@ -354,9 +428,8 @@ static const char *hopeless(const struct desk *d, const struct claim_llama *c)
         return "the prompt's tokens are not known";
     if (n == 0 || !c->choice->has_ids)
         return "the answer's token ids are not on the wire";
-    if (c->n_cached == SIZE_MAX)
-        return "how much was cached is not on the wire";
-    if (c->n_prompt == 0 || c->n_cached >= c->n_prompt)
+    if (c->n_prompt == 0 ||
+        (c->n_cached != SIZE_MAX && c->n_cached >= c->n_prompt))
         return "nothing of the prompt was computed";
     if (c->n_prompt + n > d->s->recipe->run.cells)
         return "the answer is longer than its cache";
@@ -453,6 +526,8 @@ int search_claims(const struct search *s, const struct claim_llama *claims,
         ret_verdicts[i] = (struct search_verdict){.outcome = SEARCH_UNDECIDED};
         claim_score_init(&ret_verdicts[i].score);
         ret_verdicts[i].why = hopeless(&d, &claims[i]);
+        if (claim_by_text(&claims[i]))
+            err = search_text(s, &claims[i], &ret_verdicts[i]);
     }
     for (unsigned round = 0; !err && round < ROUNDS; round++) {
         if (!more && round > 1)

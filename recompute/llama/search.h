@@ -14,7 +14,8 @@
  * A cached prefix is taken from another claim that is solved.
  *
  * Where one regime and one way are all there is, nothing is searched: level
- * `invariant`.
+ * `invariant`. An answer without token ids is made again, alone, and its text
+ * compared: equal is equal, anything else is undecided.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_SEARCH_H
@@ -23,6 +24,7 @@
 #include "llama/claim.h"
 
 struct llama_model;
+struct llama_text;
 struct pool;
 struct recipe;
 
@@ -47,11 +49,16 @@ struct search {
     const struct recipe *recipe;
     struct pool *pool; /* or NULL */
     uint64_t limit;    /* runs for one claim; 0: as search.c has it */
+    const struct llama_text *text; /* NULL: answers without ids are open */
 };
 
 /* n claims, n verdicts. -ENOMEM, or what llama_run_ubatch cannot do. */
 int search_claims(const struct search *s, const struct claim_llama *claims,
                   size_t n, struct search_verdict *ret_verdicts);
+
+/* One claim without ids: search_text.c. */
+int search_text(const struct search *s, const struct claim_llama *c,
+                struct search_verdict *v);
 
 /*
  * What n equal logprobs say against chance: a wrong computation of the same

@@ -136,12 +136,12 @@ static void add_found(struct judged *j, const struct search_verdict *v)
     }
     add_score(j, &v->score);
     (void)snprintf(words, sizeof(words), "%.0f bits", v->bits);
-    say(j, words);
+    say(j, v->score.compared > 0 ? words : "tokens only");
 }
 
 static int by_search(const struct judge *q, struct pile *p, struct judged *j)
 {
-    struct search s = {q->model, q->recipe, q->pool, 0};
+    struct search s = {q->model, q->recipe, q->pool, 0, q->text};
 
     struct search_verdict *v = calloc(p->n + 1, sizeof(*v));
     if (!v)
