@@ -73,7 +73,7 @@ struct half {
 /* What all halves share. */
 struct half_pool {
     struct arena arena;
-    size_t message_max; /* bytes kept of one message */
+    size_t message_max;        /* bytes kept of one message */
     uint64_t attributed_bytes; /* empty lines between messages, and messages */
     uint64_t stray_bytes;
     uint64_t dropped, dropped_bytes; /* messages cut by the full arena */
