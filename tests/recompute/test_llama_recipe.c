@@ -1,0 +1,185 @@
+/*
+ * test_llama_recipe.c - what is declared of a deployment, and which recipe
+ * covers it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llama/deployment.h"
+#include "llama/recipe.h"
+#include "recompute/model.h"
+
+#define NEW "b11434 (ggml 0.26.0)"
+#define OLD "2026-05-02 commit 173442644 (ggml 0.10.1)"
+#define ZEN "AVX-512, AVX512_BF16, VNNI; no AVX512-FP16, no AMX"
+
+static struct deployment read_json(const char *build, const char *isa,
+                                   const char *command)
+{
+    struct deployment d;
+    struct why why;
+    char json[1024];
+
+    (void)snprintf(json, sizeof(json),
+                   "{\"engine\":\"llama.cpp\",\"build\":\"%s\",\"compiler\":"
+                   "\"gcc 12.2 -O3 -march=native\",\"machine\":{\"isa\":\"%s\"}"
+                   ",\"command\":\"%s\"}",
+                   build, isa, command);
+    assert_int_equal(deployment_read(span_str(json), &d, &why), 0);
+    return d;
+}
+
+static int choose(const struct deployment *d, struct recipe *r, struct why *why)
+{
+    return recipe_choose(RECIPES, d, 512, r, why);
+}
+
+static struct recipe recipe_of(const char *build, const char *isa,
+                               const char *command)
+{
+    struct deployment d = read_json(build, isa, command);
+    struct recipe r;
+    struct why why = {""};
+
+    int err = choose(&d, &r, &why);
+    if (err)
+        print_error("%s\n", why.text);
+    assert_int_equal(err, 0);
+    return r;
+}
+
+static void both_versions_are_told_apart(void **state)
+{
+    struct recipe r = recipe_of(NEW, ZEN, "llama-server");
+
+    (void)state;
+    assert_string_equal(r.name, "llama.cpp-b11434");
+    assert_int_equal(r.logprobs, LOGPROB_SORT_TOP);
+    assert_true(r.run.build.tiled && r.run.build.any_k && r.draws_single);
+    r = recipe_of(OLD, ZEN, "llama-server");
+    assert_string_equal(r.name, "llama.cpp-2026-05");
+    assert_int_equal(r.logprobs, LOGPROB_SORT_ALL);
+    assert_false(r.run.build.tiled || r.run.build.any_k || r.draws_single);
+}
+
+static void instructions_choose_the_variant(void **state)
+{
+    struct recipe r = recipe_of(NEW, ZEN, "llama-server");
+
+    (void)state;
+    assert_string_equal(r.variant, "avx512-bf16");
+    assert_int_equal(r.run.build.lanes, 16);
+    assert_true(r.run.build.bf16);
+    r = recipe_of(NEW, "avx512f, no avx512_bf16", "llama-server");
+    assert_string_equal(r.variant, "avx512");
+    assert_false(r.run.build.bf16);
+    r = recipe_of(NEW, "AVX2, FMA, F16C", "llama-server");
+    assert_string_equal(r.variant, "avx2");
+    assert_int_equal(r.run.build.lanes, 8);
+}
+
+static void no_flags_are_the_servers_defaults(void **state)
+{
+    struct recipe r = recipe_of(NEW, ZEN, "llama-server -m m.gguf");
+
+    (void)state;
+    assert_true(r.run.unified && r.run.flash && r.run.kv_f16);
+    assert_int_equal(r.run.sequences, 4);
+    assert_int_equal(r.run.cells, 512);
+    assert_int_equal(r.run.n_batch, 512); /* no more than cells */
+    assert_int_equal(r.run.n_ubatch, 512);
+}
+
+static void flags_are_read(void **state)
+{
+    struct recipe r = recipe_of(
+        NEW, ZEN,
+        "llama-server -np 3 -t 6 -c 3000 -fa off -ctk f32 -ctv f32 -ub 64");
+
+    (void)state;
+    assert_false(r.run.unified || r.run.flash || r.run.kv_f16);
+    assert_int_equal(r.run.sequences, 3);
+    assert_int_equal(r.run.threads, 6);
+    assert_int_equal(r.run.cells, 1024); /* 3072 / 3 */
+    assert_int_equal(r.run.n_ubatch, 64);
+    r = recipe_of(NEW, ZEN, "llama-server -np 2 -kvu -c 1024");
+    assert_true(r.run.unified);
+    assert_int_equal(r.run.cells, 1024);
+}
+
+static void an_unknown_build_names_the_nearest(void **state)
+{
+    static const struct {
+        const char *build, *nearest;
+    } cases[] = {{"b11435 (ggml 0.26.0)", "llama.cpp-b11434"},
+                 {"b9000 (ggml 0.11.0)", "llama.cpp-2026-05"},
+                 {"commit 173442 (ggml 0.10.1)", "llama.cpp-2026-05"},
+                 {"commit 273442644 (ggml 0.10.1)", "llama.cpp-2026-05"},
+                 {"of today", "llama.cpp-2026-05"}};
+    struct recipe r;
+    struct why why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct deployment d = read_json(cases[i].build, ZEN, "llama-server");
+        assert_int_equal(choose(&d, &r, &why), -ENOENT);
+        assert_non_null(strstr(why.text, cases[i].nearest));
+    }
+}
+
+static void what_a_recipe_does_not_cover_is_refused(void **state)
+{
+    static const char *const isa[] = {"AVX-512, AVX512_BF16, AVX512-FP16",
+                                      "AVX-512, AVX512_BF16, AMX_INT8"};
+    struct recipe r;
+    struct why why;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct deployment d = read_json(NEW, isa[i], "llama-server");
+        assert_int_equal(choose(&d, &r, &why), -ENOENT);
+    }
+    struct deployment d = read_json(NEW, ZEN, "llama-server -ctk q8_0");
+    assert_int_equal(choose(&d, &r, &why), -ENOENT);
+    assert_non_null(strstr(why.text, "q8_0"));
+}
+
+static void wrong_types_are_refused(void **state)
+{
+    static const char *const bad[] = {"[]",
+                                      "{",
+                                      "{\"engine\":1}",
+                                      "{\"threads\":\"2\"}",
+                                      "{\"slots\":0}",
+                                      "{\"kv_unified\":1}",
+                                      "{\"engine\":\"a\",\"engine\":\"a\"}"};
+    struct deployment d;
+    struct why why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_int_equal(deployment_read(span_str(bad[i]), &d, &why), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_versions_are_told_apart),
+        cmocka_unit_test(instructions_choose_the_variant),
+        cmocka_unit_test(no_flags_are_the_servers_defaults),
+        cmocka_unit_test(flags_are_read),
+        cmocka_unit_test(an_unknown_build_names_the_nearest),
+        cmocka_unit_test(what_a_recipe_does_not_cover_is_refused),
+        cmocka_unit_test(wrong_types_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
