@@ -81,21 +81,23 @@ static const struct gguf_value *list_of(const struct gguf *g, const char *key,
     return v != NULL && v->type == GGUF_ARRAY && v->item == item ? v : NULL;
 }
 
-/* A token without a name gets one, as in the engine. */
 enum { SPARE_NAME = 32 };
 
+/* A token without a name gets one, as in the engine. Returns how many there
+ * are; spare NULL: nothing else. */
 static size_t spare_names(struct span *names, size_t n, char *spare)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
-        char *name = spare + used * SPARE_NAME;
+        char *name;
 
         if (names[i].n != 0)
             continue;
         used++;
         if (spare == NULL)
             continue;
+        name = spare + (used - 1) * SPARE_NAME;
         (void)snprintf(name, SPARE_NAME, "[EMPTY_%zu]", i); /* fits */
         names[i] = span_str(name);
     }
