@@ -1,9 +1,9 @@
 /*
  * order.h - what an epoch has once, and what must stand before it: close,
- * signature, reveals, seed, draw, certificate. The sampler keeps to it by
- * itself; the store does not take its word, so that a sampler that was taken
- * over can neither draw again nor learn a reveal before its frame is signed.
- * SPDX-License-Identifier: Apache-2.0
+ * signature, reveals, seed, draw, a verdict for each drawn unit, certificate.
+ * The sampler keeps to it by itself; the store does not take its word, so that
+ * a sampler that was taken over can neither draw again nor learn a reveal
+ * before its frame is signed. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_ORDER_H
 #define STORE_ORDER_H

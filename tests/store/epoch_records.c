@@ -13,13 +13,32 @@
 struct told {
     uint64_t epoch, part;
     const char *party;
+    const uint8_t *unit; /* NULL: none */
 };
+
+static struct span unit_of(const struct told *t)
+{
+    return span_of(t->unit, t->unit != NULL ? 32 : 0);
+}
+
+static void write_drawn(struct record *r, const struct told *t)
+{
+    if (t->unit == NULL)
+        return;
+    record_begin(r, "drawn");
+    record_add_u64(r, 0);
+    record_add_u64(r, 0);
+    record_add_hex(r, unit_of(t));
+    record_end(r);
+}
 
 static void write_key(struct record *r, const struct key *k,
                       const struct told *t)
 {
     struct span none = span_of(NULL, 0);
 
+    if (k->many && strcmp(k->name, "drawn") == 0)
+        write_drawn(r, t);
     if (k->many)
         return;
     if (strcmp(k->name, "epoch") == 0)
@@ -28,6 +47,8 @@ static void write_key(struct record *r, const struct key *k,
         record_u64(r, k->name, t->part);
     else if (strcmp(k->name, "party") == 0)
         record_text(r, k->name, span_str(t->party));
+    else if (strcmp(k->name, "object") == 0)
+        record_hex(r, k->name, unit_of(t));
     else if (k->type == VALUE_U64)
         record_u64(r, k->name, 0);
     else if (k->type == VALUE_HEX)
@@ -71,6 +92,18 @@ int put_seed(struct store_client *c, uint64_t epoch)
 int put_draw_part(struct store_client *c, uint64_t epoch, uint64_t part)
 {
     return put(c, "draw", (struct told){.epoch = epoch, .part = part});
+}
+
+int put_draw_of(struct store_client *c, uint64_t epoch, uint64_t part,
+                const uint8_t *unit)
+{
+    return put(c, "draw",
+               (struct told){.epoch = epoch, .part = part, .unit = unit});
+}
+
+int put_verdict(struct store_client *c, uint64_t epoch, const uint8_t *unit)
+{
+    return put(c, "verdict", (struct told){.epoch = epoch, .unit = unit});
 }
 
 int put_certificate(struct store_client *c, uint64_t epoch)

@@ -14,6 +14,10 @@ int put_reveal(struct store_client *c, uint64_t epoch, const char *party);
 int put_seed(struct store_client *c, uint64_t epoch);
 /* Nothing is in it. */
 int put_draw_part(struct store_client *c, uint64_t epoch, uint64_t part);
+/* One unit of 32 bytes is in it. */
+int put_draw_of(struct store_client *c, uint64_t epoch, uint64_t part,
+                const uint8_t *unit);
+int put_verdict(struct store_client *c, uint64_t epoch, const uint8_t *unit);
 int put_certificate(struct store_client *c, uint64_t epoch);
 /* Does not wait for the answer. */
 int send_close(struct store_client *c, uint64_t epoch);

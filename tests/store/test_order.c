@@ -85,6 +85,31 @@ static void no_second_record_takes_the_place_of_a_first(void **state)
     stop(&d);
 }
 
+static void a_unit_has_one_verdict_and_only_if_drawn(void **state)
+{
+    static const uint8_t drawn[32] = {1}, other[32] = {2};
+    struct store_client *c, *compare;
+    struct daemon_run d;
+
+    (void)state;
+    start(&d, "checkpoint_s = 86400");
+    c = connect_as(&d, "sampler");
+    compare = connect_as(&d, "compare");
+    assert_int_equal(put_close(c, 1), 0);
+    sign(c);
+    assert_int_equal(put_seed(c, 1), 0);
+    assert_int_equal(put_verdict(compare, 1, drawn), -EPERM);
+    assert_int_equal(put_draw_of(c, 1, 1, drawn), 0);
+    assert_int_equal(put_verdict(compare, 1, other), -EPERM);
+    assert_int_equal(put_verdict(compare, 2, drawn), -EPERM);
+    assert_int_equal(put_verdict(compare, 1, drawn), 0);
+    assert_int_equal(put_verdict(compare, 1, drawn), -EEXIST);
+    assert_int_equal(rows(&d, "SELECT count(*) FROM verdict"), 1);
+    store_close(c);
+    store_close(compare);
+    stop(&d);
+}
+
 /* Both are on their way before either is answered, in one batch. */
 static void two_closes_at_once_are_one(void **state)
 {
@@ -114,6 +139,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_goes_one_way),
         cmocka_unit_test(no_second_record_takes_the_place_of_a_first),
+        cmocka_unit_test(a_unit_has_one_verdict_and_only_if_drawn),
         cmocka_unit_test(two_closes_at_once_are_one),
     };
 
