@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the fuzz corpus of GGUF files: make_gguf_corpus.py DIRECTORY.
+"""Writes the fuzz corpora of GGUF files: make_gguf_corpus.py DIRECTORY.
 
-Comes in: a directory. Goes out: small files, good ones and ones with a lie
-in them, each named for what it holds.
+Comes in: a directory. Goes out: in its gguf/, small files, good ones and ones
+with a lie in them, each named for what it holds; in its llama_model/, models.
 SPDX-License-Identifier: Apache-2.0
 """
 import pathlib
@@ -71,5 +71,52 @@ CORPUS = {
     'version_2': file([ARCH], [], 0, version=2),
 }
 
-for name, data in CORPUS.items():
-    (pathlib.Path(sys.argv[1]) / name).write_bytes(data)
+SIZES = {0: (1, 4), 1: (1, 2), 8: (32, 34), 2: (32, 18), 7: (32, 24)}
+HIDDEN, FFN, HEADS, DIM, VOCAB = 32, 32, 2, 16, 4
+
+
+def model(kind, extra=(), head=False):
+    """One layer of 32 by 32, matrices of one type."""
+    q, kv = HEADS * DIM, DIM
+    layer = {'attn_q': (HIDDEN, q), 'attn_k': (HIDDEN, kv),
+             'attn_v': (HIDDEN, kv), 'attn_output': (q, HIDDEN),
+             'ffn_gate': (HIDDEN, FFN), 'ffn_up': (HIDDEN, FFN),
+             'ffn_down': (FFN, HIDDEN)}
+    names = [('token_embd.weight', (HIDDEN, VOCAB), kind),
+             ('output_norm.weight', (HIDDEN,), 0),
+             ('blk.0.attn_norm.weight', (HIDDEN,), 0),
+             ('blk.0.ffn_norm.weight', (HIDDEN,), 0)]
+    names += [('blk.0.%s.weight' % n, d, kind) for n, d in layer.items()]
+    names += [('output.weight', (HIDDEN, VOCAB), kind)] if head else []
+    values = [ARCH] + list(extra) + [
+        value('llama.' + key, U32, n) for key, n in (
+            ('context_length', 64), ('embedding_length', HIDDEN),
+            ('block_count', 1), ('feed_forward_length', FFN),
+            ('attention.head_count', HEADS),
+            ('attention.head_count_kv', 1))]
+    values.append(value('llama.attention.layer_norm_rms_epsilon', F32, 1e-5))
+    tensors, data = [], b''
+    for name, dims, kind in names:
+        tensors.append(tensor(name, dims, kind, len(data)))
+        n = dims[0] * (dims[1] if len(dims) > 1 else 1)
+        data += bytes(i * 7 % 59 for i in range(
+            n // SIZES[kind][0] * SIZES[kind][1]))
+        data += bytes(-len(data) % 32)
+    return file(values, tensors, data)
+
+
+MODELS = {
+    'f32': model(0), 'f16': model(1), 'q8_0': model(8), 'q4_0': model(2),
+    'q5_1': model(7), 'head': model(8, head=True),
+    'linear': model(8, [value('llama.rope.scaling.type', STRING, 'linear'),
+                        value('llama.rope.scaling.factor', F32, 2.0)]),
+    'half_turned': model(8, [value('llama.rope.dimension_count', U32, 8)]),
+    'yarn': model(8, [value('llama.rope.scaling.type', STRING, 'yarn')]),
+    'experts': model(8, [value('llama.expert_count', U32, 8)]),
+}
+
+for folder, corpus in (('gguf', CORPUS), ('llama_model', MODELS)):
+    for name, data in corpus.items():
+        path = pathlib.Path(sys.argv[1]) / folder
+        path.mkdir(exist_ok=True)
+        (path / name).write_bytes(data)
