@@ -169,7 +169,7 @@ static unsigned bucket_of(float logit)
 size_t order_buckets(const struct rated *v, size_t n, size_t n_top,
                      struct rated *out)
 {
-    size_t count[BUCKETS] = {0}, at[BUCKETS], have = 0, done = 0;
+    size_t count[BUCKETS] = {0}, at[BUCKETS] = {0}, have = 0, done = 0;
     unsigned lowest = BUCKETS;
 
     for (size_t i = 0; i < n; i++)
