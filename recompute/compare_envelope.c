@@ -69,10 +69,10 @@ void compare_text_field(struct compare_state *s, struct span claimed,
 /* The words of all APIs for the two ways in which an answer ends. */
 static struct span plain_finish(struct span s)
 {
-    static const char *const stop[] = {"stop", "end_turn", "stop_sequence",
-                                       "completed", "eos"};
-    static const char *const length[] = {"length", "max_tokens",
-                                         "max_output_tokens", "incomplete"};
+    static const char *const stop[] = {"stop",      "end_turn", "stop_sequence",
+                                       "completed", "eos",      "word"};
+    static const char *const length[] = {
+        "length", "max_tokens", "max_output_tokens", "incomplete", "limit"};
 
     for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
         if (span_eq_str(s, stop[i]))

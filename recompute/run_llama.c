@@ -19,9 +19,9 @@
 #include "run.h"
 #include "store/dialect.h"
 
-/* Rows of a stream from which flash attention goes over tiles, and cells from
- * which it may split one row over the engine's threads. */
-enum { TILED_ROWS = 64, SPLIT_CELLS = 512 };
+/* Rows of a stream from which flash attention goes over tiles, and the tokens
+ * beyond which it may split a row over the engine's threads. */
+enum { TILED_ROWS = 64, WHOLE_TOKENS = 256 };
 
 /* A job being run. */
 struct work {
@@ -141,7 +141,8 @@ static bool is_invariant(const struct work *w)
     if (r->unified || !llama_model_invariant(w->d->model, &r->build))
         return false;
     return !r->flash || (longest < TILED_ROWS &&
-                         (r->cells < SPLIT_CELLS || r->threads == 1));
+                         (r->threads == 1 ||
+                          w->request.max_tokens <= WHOLE_TOKENS - longest));
 }
 
 static int open_answers(struct work *w)
@@ -238,8 +239,7 @@ int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
     *ret_reason = "unsupported_api";
     (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
                    (const char *)j->api.p); /* a longer name is unknown */
-    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) ==
-        PARSE_OK)
+    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
         err = llama_request_init(api, &x.request, &m, &w.request, ret_reason);
     if (err == 0) {
         err = run(&w, ret_reason);
