@@ -55,7 +55,7 @@ static int copy_line(struct line *to, const struct line *from)
     if (err)
         return err;
     if (from->n > 0)
-        memcpy(to->ids, from->ids, from->n * sizeof(*to->ids));
+        memmove(to->ids, from->ids, from->n * sizeof(*to->ids));
     to->n = from->n;
     return 0;
 }

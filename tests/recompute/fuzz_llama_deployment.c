@@ -1,0 +1,22 @@
+/*
+ * fuzz_llama_deployment.c - any bytes as an engine.json.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "llama/deployment.h"
+#include "recompute/model.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct deployment d;
+    struct why why = {""};
+
+    if (deployment_read(span_of(data, size), &d, &why) == 0)
+        assert(strlen(d.build.commit) < sizeof(d.build.commit));
+    else
+        assert(why.text[0] != '\0');
+    return 0;
+}
