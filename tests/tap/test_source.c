@@ -20,7 +20,7 @@
 enum { MAGIC_US = 0xa1b2c3d4, MAGIC_NS = 0xa1b23c4d, ETHERNET = 1 };
 
 static struct {
-    uint8_t p[4096];
+    uint8_t p[65536];
     size_t n;
     bool big; /* byte order */
 } file;
@@ -145,6 +145,25 @@ static void reads_both_units_in_both_byte_orders(void **state)
         assert_string_equal(got.why, "");
     }
     assert_int_equal(strncmp(got.label, "file:assay-test-source-", 23), 0);
+}
+
+/* A burst keeps 32 KiB; what is longer goes alone, in its place. */
+static void keeps_the_order_around_a_long_frame(void **state)
+{
+    static const uint32_t n[] = {60, 40000, 61};
+
+    (void)state;
+    put_head(MAGIC_US, false, 65535, ETHERNET);
+    for (uint32_t i = 0; i < 3; i++) {
+        put_packet(1764417600 + i, 0, n[i], n[i]);
+        file.p[file.n - n[i]] = (uint8_t)('a' + i);
+    }
+    assert_int_equal(read_file(NULL), 0);
+    assert_int_equal(got.n, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(got.frames[i].n, n[i]);
+        assert_int_equal(got.first[i], 'a' + i);
+    }
 }
 
 static void put_interface(uint16_t link, uint8_t resolution)
@@ -351,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_both_units_in_both_byte_orders),
+        cmocka_unit_test(keeps_the_order_around_a_long_frame),
         cmocka_unit_test(reads_pcapng_of_any_resolution),
         cmocka_unit_test(pcapng_of_several_link_types_is_a_clear_error),
         cmocka_unit_test(stamps_past_2038_are_unsigned),
