@@ -73,6 +73,12 @@ static const struct template table[] = {
      "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
      "{% endif %}",
      true, false, NULL, render_chatml},
+    {"chatml", /* as llama.cpp writes it */
+     "{%- for message in messages -%}\\n  {{- '<|im_start|>' + message.role + "
+     "'\\n' + message.content + '<|im_end|>\\n' -}}\\n{%- endfor -%}\\n"
+     "{%- if add_generation_prompt -%}\\n  {{- '<|im_start|>assistant\\n' "
+     "-}}\\n{%- endif -%}",
+     true, false, NULL, render_chatml},
     {"smollm2",
      "{% for message in messages %}{% if loop.first and messages[0]['role'] "
      "!= 'system' %}{{ '<|im_start|>system\\nYou are a helpful AI assistant "

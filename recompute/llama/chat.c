@@ -1,6 +1,6 @@
 /*
- * chat.c - chat messages to the prompt text: the table of templates that
- * llama-server renders and we know. chat.h is the interface.
+ * chat.c - chat messages to the prompt text as llama-server makes it: chat.h.
+ * Which template a text is says recompute/template.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "llama/chat.h"
@@ -8,69 +8,32 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recompute/gguf.h"
+#include "recompute/template.h"
 #include "store/dialect.h"
 
 struct llama_chat {
-    const char *name;
-    const char *text;   /* the Jinja source; NULL: not known by its text */
+    const char *name;   /* of recompute/template.h */
     const char *system; /* put first if the messages do not begin with one */
-    bool known;
 };
 
-/* In the sources a line feed stands as \n; a file that has the character
- * itself there, or one more at its end, which Jinja drops, is the same. */
 static const struct llama_chat table[] = {
-    {"chatml",
-     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' "
-     "+ message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}"
-     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}"
-     "{% endif %}",
-     NULL, true},
-    {"chatml of the server",
-     "{%- for message in messages -%}\\n  {{- '<|im_start|>' + message.role + "
-     "'\\n' + message.content + '<|im_end|>\\n' -}}\\n{%- endfor -%}\\n"
-     "{%- if add_generation_prompt -%}\\n  {{- '<|im_start|>assistant\\n' "
-     "-}}\\n{%- endif -%}",
-     NULL, true},
+    {"chatml", NULL},
     {"smollm2",
-     "{% for message in messages %}{% if loop.first and messages[0]['role'] "
-     "!= 'system' %}{{ '<|im_start|>system\\nYou are a helpful AI assistant "
-     "named SmolLM, trained by Hugging Face<|im_end|>\\n' }}{% endif %}"
-     "{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + "
-     "'<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}"
-     "{{ '<|im_start|>assistant\\n' }}{% endif %}",
-     "You are a helpful AI assistant named SmolLM, trained by Hugging Face",
-     true},
+     "You are a helpful AI assistant named SmolLM, trained by Hugging Face"},
 };
 
-static const struct llama_chat unknown = {"unknown", NULL, NULL, false};
-
-/* Whether text is the source, with \n and a line feed taken as the same. */
-static bool same_source(struct span text, const char *source)
-{
-    size_t i = 0;
-
-    while (i < text.n && *source != '\0') {
-        if (source[0] == '\\' && source[1] == 'n' && text.p[i] == '\n')
-            source++;
-        else if ((char)text.p[i] != *source)
-            return false;
-        i++;
-        source++;
-    }
-    if (i + 1 == text.n && text.p[i] == '\n')
-        i++;
-    return i == text.n && *source == '\0';
-}
+static const struct llama_chat unknown = {"unknown", NULL};
 
 const struct llama_chat *llama_chat_of(struct span text)
 {
-    if (text.p == NULL)
-        return &table[1];
+    const char *name =
+        text.p == NULL ? table[0].name : template_name(template_find(text));
+
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (same_source(text, table[i].text))
+        if (strcmp(name, table[i].name) == 0)
             return &table[i];
     return &unknown;
 }
@@ -85,7 +48,7 @@ const struct llama_chat *llama_chat_find(const struct gguf *g)
 
 bool llama_chat_known(const struct llama_chat *c)
 {
-    return c->known;
+    return c != &unknown;
 }
 
 const char *llama_chat_name(const struct llama_chat *c)
@@ -151,8 +114,8 @@ int llama_chat_render(const struct llama_chat *c,
     FILE *out;
 
     /* Two answers at the end are an error of the request. */
-    if (!c->known || (n >= 2 && is_assistant(&messages[n - 1]) &&
-                      is_assistant(&messages[n - 2])))
+    if (!llama_chat_known(c) || (n >= 2 && is_assistant(&messages[n - 1]) &&
+                                 is_assistant(&messages[n - 2])))
         return -ENOTSUP;
     out = open_memstream(&text, &len);
     if (out == NULL)

@@ -4,9 +4,10 @@
  *
  * A file without tokenizer.chat_template gets ChatML, as in the server. A
  * template is recognised by its exact text; one that is not in the table of
- * chat.c cannot be rendered and its exchanges cannot be checked. White space
- * at the end of a rendered template stays; names of tokens in it become tokens
- * (llama_text_how.parse), and <s> is put before it where the model wants one.
+ * recompute/template.c cannot be rendered and its exchanges cannot be checked.
+ * White space at the end of a rendered template stays; names of tokens in it
+ * become tokens (llama_text_how.parse), and <s> is put before it where the
+ * model wants one.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_CHAT_H

@@ -220,6 +220,22 @@ static void a_model_without_a_template_gets_chatml(void **state)
             "<|im_start|>assistant\n");
 }
 
+static void chatml_is_known_as_the_server_writes_it(void **state)
+{
+    static const char text[] =
+        "{%- for message in messages -%}\n"
+        "  {{- '<|im_start|>' + message.role + '\n' + message.content + "
+        "'<|im_end|>\n' -}}\n"
+        "{%- endfor -%}\n"
+        "{%- if add_generation_prompt -%}\n"
+        "  {{- '<|im_start|>assistant\n' -}}\n"
+        "{%- endif -%}";
+
+    (void)state;
+    assert_string_equal(llama_chat_name(llama_chat_of(span_str(text))),
+                        "chatml");
+}
+
 static void smollm2_has_a_system_of_its_own(void **state)
 {
     static const char text[] =
@@ -267,6 +283,7 @@ int main(void)
         cmocka_unit_test(what_is_not_utf8_is_refused),
         cmocka_unit_test(a_bad_file_is_refused_in_words),
         cmocka_unit_test(a_model_without_a_template_gets_chatml),
+        cmocka_unit_test(chatml_is_known_as_the_server_writes_it),
         cmocka_unit_test(smollm2_has_a_system_of_its_own),
         cmocka_unit_test(an_unknown_template_renders_nothing),
     };
