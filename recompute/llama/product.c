@@ -78,16 +78,16 @@ static void run_piece(void *arg, size_t item, unsigned worker)
         size_t bytes = a == ACT_F32 ? w->k * sizeof(float) : act_bytes(a, w->k);
         const uint8_t *rows = a == ACT_F32 ? (const uint8_t *)j->x : x->act[a];
         struct ggml_tile t = {&j->pass->cache->recipe.build,
-                         w->type,
-                         w->k,
-                         w->data + from * w->row_bytes,
-                         w->row_bytes,
-                         n,
-                         rows + r * bytes,
-                         bytes,
-                         0,
-                         j->list[i].out + r * w->m + from,
-                         w->m};
+                              w->type,
+                              w->k,
+                              w->data + from * w->row_bytes,
+                              w->row_bytes,
+                              n,
+                              rows + r * bytes,
+                              bytes,
+                              0,
+                              j->list[i].out + r * w->m + from,
+                              w->m};
 
         end = same_form(j, w, r, &form);
         t.x_n = end - r;
