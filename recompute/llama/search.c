@@ -17,7 +17,9 @@
 
 enum {
     ROUNDS = 4,
+    LEADS = 3,
     CUTS = 24,
+    RUNS_WAY = 12,     /* of one way of a prompt, for each token */
     RUNS_STEP = 40,    /* default limit: for each token, */
     RUNS_FREE = 20000, /* and beside them */
     PATH_FLOATS = 1 << 28
@@ -153,24 +155,32 @@ struct attempt {
     const uint64_t *prefix_trace;
     const struct prefills *ways;
     bool solved, spent; /* spent: the limit is reached */
+    bool left;          /* a way was left before its end */
 };
 
+/* One way may use a share of what all may. */
 static int try_way(struct desk *d, struct attempt *a, const struct prefill *p)
 {
     struct trial *t = &d->trial;
     uint32_t cached = (uint32_t)t->claim->n_cached;
+    uint64_t all = t->limit;
     bool equal = false;
 
-    if (t->runs >= t->limit) {
+    if (t->runs >= all) {
         a->spent = true;
         return 0;
     }
+    uint64_t share = RUNS_WAY * (claim_tokens(t->claim) + 16);
+    if (share < all - t->runs)
+        t->limit = t->runs + share;
     int err = trial_prompt(t, p, cached, &equal);
     if (!err && equal)
         err = trial_answer(t, &equal);
-    a->spent = err == -EDQUOT;
-    if (a->spent)
+    t->limit = all;
+    if (err == -EDQUOT) {
+        a->left = true;
         return 0;
+    }
     a->solved = !err && equal;
     return err;
 }
@@ -185,6 +195,28 @@ static int attempt_all(struct desk *d, struct attempt *a)
                t->claim->n_cached * sizeof(*t->trace));
     for (size_t i = 0; !err && !a->solved && !a->spent && i < a->ways->n; i++)
         err = try_way(d, a, &a->ways->list[i]);
+    return err;
+}
+
+/* A unified cache may have taken the prefix back behind cells that are free:
+ * the tokens after it lie before it, all, or up to where the cells end. */
+static int attempt_led(struct desk *d, struct attempt *a)
+{
+    struct trial *t = &d->trial;
+    size_t prompt = t->claim->n_prompt - t->claim->n_cached;
+    int err = 0;
+
+    if (!d->s->recipe->run.unified || d->s->recipe->run.sequences == 1)
+        return 0;
+    t->lead = prompt + claim_tokens(t->claim);
+    for (unsigned i = 0; !err && !a->solved && !a->spent && i < LEADS; i++) {
+        t->furthest = 0;
+        err = attempt_all(d, a);
+        if (t->furthest == 0 || prompt + t->furthest - 1 >= t->lead)
+            break;
+        t->lead = prompt + t->furthest - 1;
+    }
+    t->lead = 0;
     return err;
 }
 
@@ -242,6 +274,8 @@ static int with_donors(struct desk *d, struct attempt *a, size_t *ret_lent)
         a->prefix = d->donors[i].saved;
         a->prefix_trace = d->donors[i].trace;
         err = attempt_all(d, a);
+        if (!err && !a->solved && !a->spent)
+            err = attempt_led(d, a);
     }
     free(seen);
     return err;
@@ -265,7 +299,7 @@ static const char *gap(const struct desk *d, const struct attempt *a,
     const struct trial *t = &d->trial;
     bool cached = t->claim->n_cached > 1;
 
-    if (a->spent)
+    if (a->spent || a->left)
         return "the limit on work is reached";
     if (cached && lent == 0)
         return "the cached prefix is of no request that is solved";
@@ -461,6 +495,8 @@ static int open_trial(struct desk *d)
     t->recipe = r->run;
     t->recipe.sequences = 1;
     t->recipe.cells += 64; /* a first cell that is not 0 */
+    if (r->run.unified && r->run.sequences > 1)
+        t->recipe.cells *= 2; /* and a prefix behind free cells */
     int err = claim_desk_init(&t->desk, llama_model_shape(d->s->model)->vocab,
                               r->logprobs);
     err = err ? err : alphabet_init(&d->alphabet, d->s->model, &r->run);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/dialect.h"
+#include "llama/cells.h"
 
 enum { TOGETHER = 16, CELLS_PAD = 256 };
 
@@ -25,6 +25,30 @@ static int room_rows(struct trial *t, size_t n)
     return 0;
 }
 
+/* Cells before a restored prefix, enough for the whole answer. */
+static uint32_t room_before(const struct trial *t)
+{
+    size_t n = t->claim->n_prompt + claim_tokens(t->claim);
+
+    return t->lead > 0 ? (uint32_t)n : 0;
+}
+
+/* Lays the prefix behind free cells, as if others had lain there. */
+static int restore(struct trial *t, const struct llama_saved *prefix,
+                   uint32_t n_cached)
+{
+    enum { OTHERS = 1 };
+    struct cells *cells = &t->cache->cells[0];
+
+    for (uint32_t i = 0; i < room_before(t); i++)
+        cells_put(cells, i, 0, OTHERS);
+    int err = llama_cache_restore(t->cache, 0, prefix);
+    cells_remove(cells, OTHERS, 0, UINT32_MAX);
+    if (!err)
+        llama_cache_remove(t->cache, 0, n_cached, UINT32_MAX);
+    return err;
+}
+
 /* A new cache, so that what is restored lies in its first cells. */
 int trial_begin(struct trial *t, const struct llama_saved *prefix,
                 uint32_t n_cached)
@@ -35,10 +59,18 @@ int trial_begin(struct trial *t, const struct llama_saved *prefix,
     int err = llama_cache_open(t->model, &t->recipe, &t->cache);
     if (err || !prefix)
         return err;
-    err = llama_cache_restore(t->cache, 0, prefix);
-    if (!err)
-        llama_cache_remove(t->cache, 0, n_cached, UINT32_MAX);
-    return err;
+    return restore(t, prefix, n_cached);
+}
+
+static uint32_t cell_at(const struct trial *t, size_t position)
+{
+    size_t fresh = position - t->claim->n_cached;
+
+    if (t->lead == 0)
+        return t->offset + (uint32_t)position;
+    if (fresh < t->lead)
+        return (uint32_t)fresh;
+    return room_before(t) + (uint32_t)(position - t->lead);
 }
 
 static uint32_t token_at(const struct trial *t, size_t position)
@@ -81,11 +113,11 @@ static int run(struct trial *t, size_t position, uint32_t n,
     if (!tokens)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
-        tokens[i] = (struct llama_token){
-            .id = token_at(t, position + i),
-            .position = (uint32_t)position + i,
-            .cell = t->offset + (uint32_t)position + i,
-            .wanted = c->wanted > 0 && (c->each || i + 1 == n)};
+        tokens[i] = (struct llama_token){.id = token_at(t, position + i),
+                                         .position = (uint32_t)position + i,
+                                         .cell = cell_at(t, position + i),
+                                         .wanted = c->wanted > 0 &&
+                                                   (c->each || i + 1 == n)};
     int err = room_rows(t, c->each ? n : 1);
     err =
         err ? err : llama_run_ubatch(t->run, t->cache, tokens, n, c, t->logits);

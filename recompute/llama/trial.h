@@ -19,7 +19,10 @@ struct trial {
     struct llama_cache *cache; /* NULL before trial_begin */
     struct claim_desk desk;
     const struct claim_llama *claim;
-    uint32_t offset;  /* cell of position 0 */
+    uint32_t offset; /* cell of position 0 */
+    /* A restored prefix may lie behind free cells: so many of the tokens after
+     * it are put before it. */
+    size_t lead;
     float *logits;    /* rows of the last run */
     size_t rows_size; /* of logits, in rows */
     float *path;      /* rows of the accepted steps, or NULL: too many */
@@ -29,7 +32,7 @@ struct trial {
 };
 
 /* Takes prefix (a solved claim's state) for the first n_cached positions, or
- * NULL: nothing is cached. */
+ * NULL: nothing is cached. t->lead holds from here on. */
 int trial_begin(struct trial *t, const struct llama_saved *prefix,
                 uint32_t n_cached);
 /* Runs the prompt from n_cached on. *ret_equal: the first token's logprobs

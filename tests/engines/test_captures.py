@@ -24,13 +24,10 @@ import tempfile
 LAST = re.compile(r"requests (\d+) logprobs (\d+) differing (\d+) "
                   r"undecided (\d+)$")
 
-# Requests that HTTP alone does not decide: unified caches, where cells are not
-# known (a prefix restored into other cells, tiles over prompts that start
-# between others' cells), and an answer with neither ids nor a seed.
+# Requests that HTTP alone does not decide: tiles over cells of a unified cache
+# that other requests lie between, and an answer with neither ids nor a seed.
 UNDECIDED = {
-    "llama.cpp/conc-f32-default": {"a1", "d1"},
-    "llama.cpp-b11434/default-syn-bf16-mixed": {"m3", "m5", "m6", "n3"},
-    "llama.cpp-b11434/syn2-q4_1-default": {"a1", "d1"},
+    "llama.cpp-b11434/default-syn-bf16-mixed": {"m3", "m5", "m6"},
     "llama.cpp-b11434/edge-bf16-np4": {"e30"},
 }
 
