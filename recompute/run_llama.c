@@ -12,6 +12,7 @@
 #include "llama/deployed.h"
 #include "llama/feed.h"
 #include "llama/llama.h"
+#include "llama/plan_needs.h"
 #include "llama/plan_run.h"
 #include "llama/request.h"
 #include "llama/solo.h"
@@ -19,9 +20,9 @@
 #include "run.h"
 #include "store/dialect.h"
 
-/* Rows of a stream from which flash attention goes over tiles, and the tokens
- * beyond which it may split a row over the engine's threads. */
-enum { TILED_ROWS = 64, WHOLE_TOKENS = 256 };
+/* Rows of a stream from which flash attention goes over tiles, and cells from
+ * which it may split one row over the engine's threads. */
+enum { TILED_ROWS = 64, SPLIT_CELLS = 512 };
 
 /* A job being run. */
 struct work {
@@ -93,20 +94,39 @@ static int on_row(void *arg, size_t row, const float *logits)
     return err != 0 ? err : all ? -ECANCELED : 0;
 }
 
-static int run_plan(struct work *w)
+/* Finds the answers' turns and marks the operations that ask for their rows;
+ * whether there is any. */
+static bool mark_turns(struct work *w, bool *needed)
 {
-    struct plan_runner r = {w->d->model, &w->d->recipe.run, w->d->pool, on_row,
-                            w};
-    uint64_t runs;
     bool any = false;
-    int err = 0;
 
     for (size_t k = 0; k < w->n; k++) {
-        w->answers[k].turn = turn_of(w, k);
-        any = any || w->answers[k].turn != NULL;
+        const struct feed_turn *t = turn_of(w, k);
+
+        w->answers[k].turn = t;
+        for (size_t i = 0; t != NULL && i < t->n_rows; i++)
+            needed[w->feed.row_ops[t->rows[i]]] = true;
+        any = any || t != NULL;
     }
-    if (any)
-        err = plan_run(&w->feed.plan, &r, &runs);
+    return any;
+}
+
+static int run_plan(struct work *w)
+{
+    bool *needed = calloc(w->feed.plan.n + 1, sizeof *needed);
+    struct plan_runner r = {
+        w->d->model, &w->d->recipe.run, w->d->pool, needed, on_row, w};
+    uint64_t runs;
+    int err = 0;
+
+    if (needed == NULL)
+        return -ENOMEM;
+    if (mark_turns(w, needed)) {
+        err = plan_needs(&w->feed.plan, needed);
+        if (err == 0)
+            err = plan_run(&w->feed.plan, &r, &runs);
+    }
+    free(needed);
     return err == -ECANCELED ? 0 : err;
 }
 
@@ -129,20 +149,18 @@ static int run_alone(struct work *w, struct llama_answer *a)
     return solo_run(&s, p->ids, p->n_ids);
 }
 
-/* What the engine computed does not depend on what it ran beside. */
-static bool is_invariant(const struct work *w)
+/* No batch can change what this deployment computes, whatever else it ran or
+ * had cached: its products are invariant, cells follow positions, and flash
+ * attention, whose rows do not depend on one another, is never tiled and never
+ * split. (Without flash attention a prompt's token that a neighbour cut off
+ * goes another way than its fellows.) */
+static bool is_invariant(const struct deployed *d)
 {
-    const struct llama_recipe *r = &w->d->recipe.run;
-    size_t longest = 0;
+    const struct llama_recipe *r = &d->recipe.run;
 
-    for (size_t i = 0; i < w->request.n_prompts; i++)
-        if (w->request.prompts[i].n_ids > longest)
-            longest = w->request.prompts[i].n_ids;
-    if (r->unified || !llama_model_invariant(w->d->model, &r->build))
-        return false;
-    return !r->flash || (longest < TILED_ROWS &&
-                         (r->threads == 1 ||
-                          w->request.max_tokens <= WHOLE_TOKENS - longest));
+    return !r->unified && r->flash && r->n_ubatch < TILED_ROWS &&
+           (r->threads == 1 || r->cells < SPLIT_CELLS) &&
+           llama_model_invariant(d->model, &r->build);
 }
 
 static int open_answers(struct work *w)
@@ -170,7 +188,7 @@ static int run_answers(struct work *w, const char **ret_reason)
     r->route = span_str(w->has_feed ? "replay" : "invariant");
     r->level = span_str(w->has_feed ? "plan" : "-");
     *ret_reason = "no_metadata";
-    if (!w->has_feed && !is_invariant(w))
+    if (!w->has_feed && !is_invariant(w->d))
         return -ENODATA;
     *ret_reason = "worker_failed";
     err = open_answers(w);

@@ -88,6 +88,21 @@ static void add_row(struct reader *r, struct feed_turn *t, size_t row)
     t->rows[t->n_rows++] = row;
 }
 
+/* The row that the next operation asks for. */
+static void new_row(struct reader *r, struct feed_turn *t)
+{
+    struct feed *f = r->f;
+    size_t *ops = grown(f->row_ops, f->n_rows, sizeof(*ops));
+
+    if (ops == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    f->row_ops = ops;
+    f->row_ops[f->n_rows] = f->plan.n;
+    add_row(r, t, f->n_rows++);
+}
+
 static struct feed_turn *find(const struct feed *f, const char *id,
                               uint64_t choice)
 {
@@ -116,7 +131,7 @@ static struct feed_turn *begin(struct reader *r, const char *id,
     const json_t *prompt = json_object_get(m, "prompt");
     struct feed_turn *t;
 
-    if (turns == NULL || r->err != 0) {
+    if (turns == NULL) {
         fail(r, -ENOMEM);
         return NULL;
     }
@@ -161,13 +176,13 @@ static void add_tokens(struct reader *r, struct feed_turn *t, const json_t *m)
             fail(r, -EBADMSG);
         if (r->err != 0)
             return;
+        if (wanted)
+            new_row(r, t);
         add_op(r, (struct plan_op){.kind = PLAN_TOKEN,
                                    .wanted = wanted,
                                    .slot = t->slot,
                                    .id = t->ids[position],
                                    .position = (uint32_t)position});
-        if (wanted)
-            add_row(r, t, r->f->n_rows++);
     }
 }
 
@@ -257,6 +272,7 @@ void feed_fini(struct feed *f)
         free(f->turns[i].rows);
     }
     free(f->turns);
+    free(f->row_ops);
     plan_fini(&f->plan);
     *f = (struct feed){0};
 }

@@ -25,7 +25,8 @@ struct feed_turn {
 
 struct feed {
     struct plan plan;
-    size_t n_rows; /* of the plan, wanted */
+    size_t n_rows;   /* of the plan, wanted */
+    size_t *row_ops; /* of each the plan's operation that asks for it */
     struct feed_turn *turns;
     size_t n_turns;
 };

@@ -113,6 +113,11 @@ struct llama_token {
  */
 int llama_place(const struct llama_cache *c, struct llama_token *t, size_t n);
 
+/* Placed tokens take their cells and nothing is computed: for sequences whose
+ * keys and logits nobody asks for. */
+void llama_take_cells(struct llama_cache *c, const struct llama_token *t,
+                      size_t n);
+
 /*
  * What the engine's true ubatch looked like, where that chooses kernels. The
  * rows we run stand together in it, our first one at `first` of `rows`;

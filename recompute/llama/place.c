@@ -24,6 +24,17 @@ int llama_place(const struct llama_cache *c, struct llama_token *t, size_t n)
     return 0;
 }
 
+void llama_take_cells(struct llama_cache *c, const struct llama_token *t,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct cells *cells = &c->cells[cache_stream(c, t[i].sequence)];
+
+        cells_put(cells, t[i].cell, t[i].position, t[i].sequence);
+        cells->head = t[i].cell + 1;
+    }
+}
+
 /* Streams stand together in a ubatch, each with as many rows. */
 static uint32_t stream_rows(const struct llama_cache *c,
                             const struct llama_part *p)

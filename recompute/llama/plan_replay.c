@@ -224,7 +224,8 @@ int plan_replay(const struct plan_replay *r, const struct claim_llama *claims,
                 size_t n, struct plan_verdict *ret_verdicts, uint64_t *ret_runs)
 {
     struct bench b = {.r = r, .claims = claims, .n_claims = n};
-    struct plan_runner runner = {r->model, &r->recipe->run, r->pool, row, &b};
+    struct plan_runner runner = {r->model, &r->recipe->run, r->pool, NULL, row,
+                                 &b};
 
     *ret_runs = 0;
     int err = claim_desk_init(&b.desk, llama_model_shape(r->model)->vocab,

@@ -25,6 +25,7 @@ struct engine {
     size_t n_states;
     struct llama_token *batch; /* being put together */
     size_t n_batch;
+    bool *needed; /* of the batch's places */
     struct llama_token *ubatch;
     size_t *places; /* of the ubatch's tokens in the batch */
     float **wanted; /* of the batch's places: its row, or NULL */
@@ -56,13 +57,19 @@ static int run_ubatch(struct engine *e, size_t n)
 {
     size_t n_rows = 0;
     size_t vocab = vocab_of(e);
+    bool needed = false;
 
     for (size_t i = 0; i < n; i++) {
         e->ubatch[i] = e->batch[e->places[i]];
         n_rows += e->ubatch[i].wanted;
+        needed |= e->needed[e->places[i]];
     }
     int err = floats(&e->rows, &e->rows_size, n_rows * vocab);
     err = err ? err : llama_place(e->cache, e->ubatch, n);
+    if (!err && !needed) {
+        llama_take_cells(e->cache, e->ubatch, n);
+        return 0;
+    }
     err = err ? err
               : llama_run_ubatch(e->run, e->cache, e->ubatch, n, NULL, e->rows);
     if (err)
@@ -96,6 +103,18 @@ static int lay_rows(struct engine *e, size_t *ret_n)
     return 0;
 }
 
+static int give_rows(struct engine *e)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < e->n_batch; i++) {
+        if (e->wanted[i] && e->needed[i])
+            err = e->r->row(e->r->arg, e->row, e->wanted[i]);
+        e->row += e->wanted[i] != NULL;
+    }
+    return err;
+}
+
 static int decode(struct engine *e)
 {
     const struct llama_recipe *q = e->r->recipe;
@@ -112,8 +131,7 @@ static int decode(struct engine *e)
     while (!err && (n = schedule_next(&s, e->places)) > 0)
         err = run_ubatch(e, n);
     schedule_fini(&s);
-    for (size_t i = 0; !err && i < n_rows; i++)
-        err = e->r->row(e->r->arg, e->row++, e->logits + i * vocab_of(e));
+    err = err ? err : give_rows(e);
     e->n_batch = 0;
     return err;
 }
@@ -141,10 +159,13 @@ static int load(struct engine *e, const struct plan_op *op)
     return -EINVAL;
 }
 
-static int follow(struct engine *e, const struct plan_op *op)
+static int follow(struct engine *e, const struct plan *p, size_t i)
 {
+    const struct plan_op *op = &p->ops[i];
+
     switch (op->kind) {
     case PLAN_TOKEN:
+        e->needed[e->n_batch] = !e->r->needed || e->r->needed[i];
         e->batch[e->n_batch++] = (struct llama_token){.id = op->id,
                                                       .position = op->position,
                                                       .sequence = op->slot,
@@ -186,10 +207,11 @@ static int engine_init(struct engine *e, const struct plan *p)
     size_t n = largest_batch(p);
 
     e->batch = calloc(n, sizeof(*e->batch));
+    e->needed = calloc(n, sizeof(*e->needed));
     e->ubatch = calloc(n, sizeof(*e->ubatch));
     e->places = calloc(n, sizeof(*e->places));
     e->wanted = calloc(n, sizeof(*e->wanted));
-    if (!e->batch || !e->ubatch || !e->places || !e->wanted)
+    if (!e->batch || !e->needed || !e->ubatch || !e->places || !e->wanted)
         return -ENOMEM;
     int err = llama_cache_open(e->r->model, e->r->recipe, &e->cache);
     return err ? err : llama_run_open(e->r->model, e->r->pool, NULL, &e->run);
@@ -205,6 +227,7 @@ static void engine_fini(struct engine *e)
     if (e->cache)
         llama_cache_close(e->cache);
     free(e->batch);
+    free(e->needed);
     free(e->ubatch);
     free(e->places);
     free(e->wanted);
@@ -222,7 +245,7 @@ int plan_run(const struct plan *p, const struct plan_runner *r,
         return -ERANGE;
     int err = engine_init(&e, p);
     for (size_t i = 0; !err && i < p->n; i++)
-        err = follow(&e, &p->ops[i]);
+        err = follow(&e, p, i);
     *ret_runs = e.runs;
     engine_fini(&e);
     return err;

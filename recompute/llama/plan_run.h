@@ -8,6 +8,7 @@
 #ifndef LLAMA_PLAN_RUN_H
 #define LLAMA_PLAN_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct plan_runner {
     const struct llama_model *model;
     const struct llama_recipe *recipe;
     struct pool *pool; /* or NULL */
+    /* Of each operation: a token that is computed; NULL: all. A ubatch without
+     * any takes its cells alone, and its rows are not given. plan_needs.h */
+    const bool *needed;
     plan_row *row;
     void *arg;
 };

@@ -334,17 +334,6 @@ static bool contradicts(const struct pass *p)
            wanted > c->wanted - c->wanted_first;
 }
 
-static void take_cells(struct pass *p)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        const struct llama_token *t = &p->token[i];
-        struct cells *c = &p->cache->cells[cache_stream(p->cache, t->sequence)];
-
-        cells_put(c, t->cell, t->position, t->sequence);
-        c->head = t->cell + 1;
-    }
-}
-
 int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
                      const struct llama_token *t, size_t n,
                      const struct llama_choice *choice, float *logits)
@@ -373,7 +362,7 @@ int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
     rc = run_views_room(&p);
     if (rc != 0)
         return rc;
-    take_cells(&p);
+    llama_take_cells(c, t, n);
     run_views(&p);
     forward(&p, logits);
     return 0;

@@ -131,6 +131,14 @@ class Honest(unittest.TestCase):
                    ("replay", "plan"))
 
 
+    def test_q8_0_weights_from_http_alone(self):
+        """No batch can change them: level invariant."""
+        self.check(Scenario(llama_server.model("smollm2-135m-q8_0"),
+                            ["-np", "4", "-c", "1024", "-ub", "32", "-cram",
+                             "0"], False),
+                   min(N, 40), ("invariant", ""))
+
+
 def one_ulp_off(path, to):
     """The file with one weight of an inner norm one ulp larger. (One of a key
     or a value would be rounded away where the cache holds halves.)"""

@@ -1,0 +1,96 @@
+/*
+ * test_llama_needs.c - what of a plan must be computed for some of its tokens.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llama/plan.h"
+#include "llama/plan_needs.h"
+
+/* The plan's lines; those that are computed for the last token are those with
+ * a mark in `marks`, a character a line. */
+static void check(const char *lines, const char *marks)
+{
+    struct plan p;
+    size_t line;
+    bool *needed;
+
+    assert_int_equal(plan_read(span_str(lines), &p, &line), PARSE_OK);
+    assert_int_equal(strlen(marks), p.n);
+    needed = calloc(p.n, sizeof *needed);
+    assert_non_null(needed);
+    for (size_t i = p.n; i-- > 0;)
+        if (p.ops[i].kind == PLAN_TOKEN) {
+            needed[i] = true;
+            break;
+        }
+    assert_int_equal(plan_needs(&p, needed), 0);
+    for (size_t i = 0; i < p.n; i++)
+        if (needed[i] != (marks[i] == 'x'))
+            fail_msg("operation %zu of\n%s", i, lines);
+    free(needed);
+    plan_fini(&p);
+}
+
+static void tokens_before_it_in_its_slot(void **state)
+{
+    (void)state;
+    check("T 1 0 0 0\nT 5 0 1 0\nU\nT 2 1 0 1\nT 6 1 1 1\nU\n"
+          "T 3 2 0 1\nU\n",
+          "x..x..x.");
+}
+
+static void not_what_was_removed(void **state)
+{
+    (void)state;
+    check("T 1 0 0 0\nT 2 1 0 0\nT 3 2 0 1\nU\nR 0 1\nT 4 1 0 1\nU\n",
+          "x....x.");
+    check("T 1 0 0 1\nU\nR 0 0\nT 4 0 0 1\nU\n", "...x.");
+}
+
+static void what_was_loaded_from_another_slot(void **state)
+{
+    (void)state;
+    check("T 1 0 2 0\nT 2 1 2 1\nU\nS 2 0\nR 2 0\nT 9 0 2 1\nU\n"
+          "L 3 0\nR 3 1\nT 4 1 3 1\nU\n",
+          "x........x.");
+}
+
+static void what_was_copied(void **state)
+{
+    (void)state;
+    check("T 1 0 2 1\nU\nT 7 0 0 1\nU\nC 2 0\nT 3 1 0 1\nU\n", "x....x.");
+}
+
+static void states_are_numbered(void **state)
+{
+    bool needed[2] = {false, false};
+    struct plan p;
+    size_t line;
+
+    (void)state;
+    assert_int_equal(plan_read(span_str("S 0 7\nL 1 7\n"), &p, &line),
+                     PARSE_OK);
+    assert_int_equal(plan_needs(&p, needed), -EINVAL);
+    plan_fini(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_before_it_in_its_slot),
+        cmocka_unit_test(not_what_was_removed),
+        cmocka_unit_test(what_was_loaded_from_another_slot),
+        cmocka_unit_test(what_was_copied),
+        cmocka_unit_test(states_are_numbered),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
