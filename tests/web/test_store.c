@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "epoch_records.h"
 #include "forms.h"
 #include "store/client.h"
 #include "store/differences.h"
@@ -107,6 +108,20 @@ static void put_numbers(struct record *r, const char *const *keys)
         record_u64(r, *keys, 1);
 }
 
+/* No verdict is taken for a unit that was not drawn. */
+static void draw_unit(struct box *b, const uint8_t unit[32])
+{
+    struct store_client *c;
+    char note[2048];
+
+    assert_int_equal(store_connect(b->run_dir, "sampler", 10000, &c), 0);
+    assert_int_equal(put_close(c, 1), 0);
+    assert_int_equal(store_checkpoint(c, note, sizeof note), 0);
+    assert_int_equal(put_seed(c, 1), 0);
+    assert_int_equal(put_draw_of(c, 1, 1, unit), 0);
+    store_close(c);
+}
+
 static void add_verdict(struct box *b, const uint8_t unit[32])
 {
     static const uint8_t zeros[32];
@@ -188,6 +203,7 @@ static int open_box(void **state)
                             .has_key = true,
                             .deadline_ms = 10000};
     add_exchange(b, unit);
+    draw_unit(b, unit);
     add_verdict(b, unit);
     wait_for(b, "MISMATCH token");
     *state = b;
