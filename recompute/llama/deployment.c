@@ -95,16 +95,17 @@ static void read_isa(const char *text, struct deployment *d)
     }
 }
 
-/* A build that was told not to use what its machine has. */
+/* The text says that the build does not use what its machine has. */
+static bool is_plain(const char *text)
+{
+    return strcasestr(text, "NATIVE=OFF") || strcasestr(text, "NATIVE off") ||
+           strcasestr(text, "haswell") || strstr(text, "-mavx2");
+}
+
 static void read_compiler(const char *text, struct deployment *d)
 {
     d->clang = strcasestr(text, "clang") != NULL;
     d->optimised = strstr(text, "-O2") == NULL;
-    bool plain = strcasestr(text, "NATIVE=OFF") ||
-                 strcasestr(text, "NATIVE off") ||
-                 strcasestr(text, "haswell") || strstr(text, "-mavx2");
-    if (plain)
-        d->avx512 = d->avx512_bf16 = d->avx512_fp16 = d->amx = false;
 }
 
 struct words {
@@ -229,6 +230,8 @@ static int read_all(const json_t *o, struct deployment *d)
     build_name_read(d->build_text, &d->build);
     read_isa(isa, d);
     read_compiler(compiler, d);
+    if (is_plain(compiler) || is_plain(isa) || is_plain(d->build_text))
+        d->avx512 = d->avx512_bf16 = d->avx512_fp16 = d->amx = false;
     read_command(command, d);
     return read_options(o, d);
 }

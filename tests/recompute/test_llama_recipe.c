@@ -84,6 +84,8 @@ static void instructions_choose_the_variant(void **state)
     r = recipe_of(NEW, "AVX2, FMA, F16C", "llama-server");
     assert_string_equal(r.variant, "avx2");
     assert_int_equal(r.run.build.lanes, 8);
+    r = recipe_of("b11434 GGML_NATIVE=OFF", ZEN, "llama-server");
+    assert_string_equal(r.variant, "avx2");
 }
 
 static void no_flags_are_the_servers_defaults(void **state)
