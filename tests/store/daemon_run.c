@@ -155,8 +155,10 @@ void sample_exchange(struct record *r, unsigned n)
         .tokens_in = 17,
         .tokens_out = 32,
         .complete = true,
-        .req = {.first_ns = 1764417600000000000 + n, .last_ns = n},
-        .resp = {.first_ns = 1764417600100000000 + n, .last_ns = n},
+        .req = {.first_ns = 1764417600000000000 + n,
+                .last_ns = 1764417600000000000 + n},
+        .resp = {.first_ns = 1764417600100000000 + n,
+                 .last_ns = 1764417600100000000 + n},
     };
 
     snprintf(id, sizeof(id), "chatcmpl-%08x", n);

@@ -20,8 +20,11 @@
 #include "store/job.h"
 #include "tables.h"
 
-static void put_manifest(struct store_client *c, const char *model,
-                         uint8_t fill)
+/* When the engine began the first of its steps: as the fixture asks. */
+#define STEP_NS UINT64_C(1764417600000000000)
+
+static void put_manifest_of(struct store_client *c, const char *model,
+                            const char *numerics, uint8_t fill)
 {
     uint8_t hash[32];
     struct put_ack ack;
@@ -36,9 +39,15 @@ static void put_manifest(struct store_client *c, const char *model,
     record_hex(&r, "tokenizer", span_of(hash, 32));
     record_hex(&r, "template", span_of(NULL, 0));
     record_text(&r, "engine", span_str("e"));
-    record_text(&r, "numerics", span_str("fixed"));
+    record_text(&r, "numerics", span_str(numerics));
     record_text(&r, "recipe", span_str("-"));
     assert_int_equal(put_kind(c, "manifest", &r, &ack), 0);
+}
+
+static void put_manifest(struct store_client *c, const char *model,
+                         uint8_t fill)
+{
+    put_manifest_of(c, model, "fixed", fill);
 }
 
 static void put_step(struct store_client *c, unsigned step, const char *id)
@@ -54,9 +63,9 @@ static void put_step(struct store_client *c, unsigned step, const char *id)
     record_text(&r, "feed", span_str("f"));
     record_u64(&r, "feed_seq", step);
     record_u64(&r, "step", step);
-    record_u64(&r, "step_ns", 2);
+    record_u64(&r, "step_ns", STEP_NS + step);
     record_u64(&r, "padded", 0);
-    record_u64(&r, "part", 0);
+    record_u64(&r, "part", 1);
     record_u64(&r, "parts", 1);
     record_begin(&r, "member");
     record_add_text(&r, span_str(id));
@@ -190,6 +199,34 @@ static void a_draw_makes_claims_and_blind_packets(void **state)
                                   "SELECT count(*) FROM job WHERE "
                                   "mode='none' AND packet_sha256=x''"),
                      2);
+    store_close(tap);
+    store_close(sampler);
+    store_close(recompute);
+    stop(&d);
+}
+
+static void a_deployments_packet_carries_its_whole_feed(void **state)
+{
+    struct store_client *tap, *sampler, *recompute;
+    struct put_ack unit;
+    struct daemon_run d;
+    struct job j;
+
+    (void)state;
+    start(&d, "");
+    tap = connect_as(&d, "tap");
+    sampler = connect_as(&d, "sampler");
+    recompute = connect_as(&d, "recompute");
+    put_manifest_of(recompute, "stories260k", "ggml", 1);
+    put_step(tap, 0, "task:0");
+    assert_int_equal(put_exchange(tap, 0, true, &unit), 0);
+    put_step(tap, 1, "task:1");
+    put_step(tap, 2, "task:0");
+    put_draw(sampler, &unit, 1);
+    j = read_job(&d, &unit);
+    assert_int_equal(j.n_steps, 3);
+    assert_int_equal(j.n_messages, 3);
+    job_free(&j);
     store_close(tap);
     store_close(sampler);
     store_close(recompute);
@@ -337,6 +374,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_draw_makes_claims_and_blind_packets),
+        cmocka_unit_test(a_deployments_packet_carries_its_whole_feed),
         cmocka_unit_test(a_forced_packet_waits_for_the_claimed_ids),
         cmocka_unit_test(a_restart_finishes_what_a_crash_left),
         cmocka_unit_test(a_result_becomes_a_file),
