@@ -43,12 +43,13 @@ model=$root/tests/prover/stories260k
 pids=()
 declare -A pid_of
 
+# The last first: each still finds the store up for its last records.
 finish() {
-    local pid
-    for pid in "${pids[@]}"; do
-        kill "$pid" 2>/dev/null || true
+    local i
+    for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+        kill "${pids[i]}" 2>/dev/null || true
+        wait "${pids[i]}" 2>/dev/null || true
     done
-    wait 2>/dev/null || true
     rm -rf "$top"
 }
 trap finish EXIT
