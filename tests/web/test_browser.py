@@ -284,7 +284,7 @@ def markup(server):
 
 
 def main():
-    make_world, cgi, static, template, out = sys.argv[1:]
+    make_world, cgi, static, template, out = map(os.path.abspath, sys.argv[1:])
     os.makedirs(out, exist_ok=True)
     axe = axe_source()
     server = Server(make_world, cgi, static, template)
