@@ -92,7 +92,10 @@ class Server:
                 return
             except OSError:
                 time.sleep(0.1)
-        raise SystemExit('lighttpd did not start')
+        # Left running, it would hold our output open until the time limit.
+        self.process.kill()
+        self.process.wait()
+        raise SystemExit('the page did not come up')
 
     def close(self):
         self.process.terminate()
