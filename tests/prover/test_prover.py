@@ -310,6 +310,10 @@ BODIES = [dict(prompt=STORY + ' there' * (i * 7 % 40), max_tokens=30 + i,
                n=1 + (i == 5)) for i in range(20)]
 
 
+def fullest(messages):
+    return max(len(m['members']) for m in messages)
+
+
 class Batching(unittest.TestCase):
     def test_company_changes_no_bit_and_the_feed_tells_it(self):
         sink = Sink(refuse=2)
@@ -317,13 +321,17 @@ class Batching(unittest.TestCase):
         with Prover('--budget', '16', '--running', '12', feed=sink) as p:
             alone = [p.complete(**b)['choices'] for b in BODIES]
             before = len(sink.wait(lambda m: m))
-            together = at_once(p, BODIES)
-            self.assertEqual([r['choices'] for r in together], alone)
+            # How many meet is the machine's doing: again, until all places
+            # were taken at once.
+            for _ in range(20):
+                together = at_once(p, BODIES)
+                self.assertEqual([r['choices'] for r in together], alone)
+                if fullest(sink.messages) == 12:
+                    break
             ids = {r['id'] for r in together}
         messages = sink.messages  # SIGTERM sends the rest first
         self.check_feed(messages, together)
-        sizes = [len(m['members']) for m in messages]
-        self.assertEqual(max(sizes), 12)
+        self.assertEqual(fullest(messages), 12)
         self.assertGreater(before, 0)
         self.assertTrue(ids <= {x['id'] for m in messages
                                 for x in m['members']})
