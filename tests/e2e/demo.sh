@@ -70,19 +70,34 @@ start() {
     pid_of[$name]=$!
 }
 
-# await WHAT SECONDS COMMAND...: until the command succeeds.
+# stop NAME: ends a daemon and waits until it has.
+stop() {
+    local pid=${pid_of[$1]} i
+    kill "$pid"
+    wait "$pid" || true
+    for i in "${!pids[@]}"; do
+        [ "${pids[i]}" != "$pid" ] || unset "pids[$i]"
+    done
+    pids=("${pids[@]}")
+}
+
+# await WHAT NAME COMMAND...: until the command succeeds; the daemon NAME is to
+# bring it about. The limit is for what hangs, not for what is slow.
 await() {
-    local what=$1 end=$((SECONDS + $2))
+    local what=$1 pid=${pid_of[$2]} end=$((SECONDS + 600))
     shift 2
     until "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $end ] || fail "$what did not come"
+        kill -0 "$pid" 2>/dev/null || fail "$what did not come: it ended"
         sleep 0.1
     done
 }
 
-free_port() {
-    python3 -c 'import socket
-s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+# Free for our daemons as long as this runs.
+hold_ports() {
+    start ports python3 tests/held_port.py 3
+    await "a port" ports eval "[ \"\$(wc -l <'$top/ports.out')\" -eq 3 ]"
+    { read -r port; read -r feed_port; read -r web_port; } <"$top/ports.out"
 }
 
 assay() {
@@ -127,7 +142,7 @@ EOF
 
 start_record() {
     start store "$build/store/assay-store" -c "$conf"
-    await "the store" 10 test -S "$top/run/tap.sock"
+    await "the store" store test -S "$top/run/tap.sock"
     assay model register stories "$model" >/dev/null
     "$build/sampler/assay-sampler" chain new --length 100 "$top/chain" \
         >"$top/head"
@@ -152,7 +167,7 @@ start_page() {
         -e "s,@CGI@,$build/web/assay.cgi,; s,@STATIC@,$root/web/static," \
         config/lighttpd/demo.conf.in >"$top/lighttpd.conf"
     start page lighttpd -D -f "$top/lighttpd.conf"
-    await "the page" 10 curl -sf "http://127.0.0.1:$web_port/assay/"
+    await "the page" page curl -sf "http://127.0.0.1:$web_port/assay/"
 }
 
 # The tap last: the question whether the engine is up is not for the record.
@@ -163,9 +178,9 @@ start_engine() {
     start engine "$build/tests/prover/assay-prover" --model "$model" \
         --name stories --engine demo --port "$port" \
         --feed "127.0.0.1:$feed_port" "${cheating[@]}"
-    await "the engine" 20 curl -sf "http://127.0.0.1:$port/health"
+    await "the engine" engine curl -sf "http://127.0.0.1:$port/health"
     start tap "$build/tap/assay-tap" -c "$conf"
-    await "the tap" 10 curl -s "http://127.0.0.1:$feed_port/"
+    await "the tap" tap curl -s "http://127.0.0.1:$feed_port/"
 }
 
 # One line a request, of every kind: chat and completion, streamed or not,
@@ -214,12 +229,11 @@ judged() {
 }
 
 epoch() {
-    [ "$(figure exchanges)" -gt 0 ] || fail "nothing was recorded"
     assay epoch close >"$top/close" 2>&1 || [ $? -eq 75 ] || fail "no close"
     # Known to nobody but the auditor until the frame is signed.
     "$build/sampler/assay-sampler" chain next "$top/chain" >"$top/secret"
     assay epoch reveal auditor "$(tail -n 1 "$top/secret")" >/dev/null
-    await "a verdict for each drawn request" 300 judged
+    await "a verdict for each drawn request" compare judged
     assay epoch certify 1 >/dev/null
     assay export 1 "$top/export" >/dev/null
 }
@@ -307,9 +321,7 @@ as_planted() {
     return 1
 }
 
-port=$(free_port)
-feed_port=$(free_port)
-web_port=$(free_port)
+hold_ports
 write_settings
 echo "== starting store, workers and page in $top" >&2
 start_record
@@ -318,12 +330,13 @@ if [ $play = yes ]; then
     echo "== playing tests/e2e/demo.pcap" >&2
     cheat=altered-token
     assay play tests/e2e/demo.pcap
+    await "the record of the capture" store recorded 1
 else
     echo "== starting tap and engine, sending $requests requests" >&2
     start_engine
     send_requests
-    await "the record of each request" 30 recorded "$requests"
-    sleep 1 # the feed's last messages
+    await "the record of each request" tap recorded "$requests"
+    stop engine # which sends the rest of its feed first
 fi
 echo "== sealing, drawing, running again" >&2
 epoch

@@ -26,10 +26,14 @@ import threading
 import time
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from held_port import held_port  # noqa: E402
+
 BUILD, MODEL, KILLS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else time.time_ns() % 1000000
 LIFE_S = 0.3  # at most, between two kills of any daemon
-END_S = 120  # for what is left when the kills are over
+WAIT_S = 200  # for what comes at once on a machine that is not busy
+END_S = 400  # for what is left when the kills are over
 ROOMS = {'store': 'store', 'tap': 'tap', 'sampler': 'sampler',
          'recompute': 'recompute', 'compare': 'recompute'}
 POLICY = '''assay-policy/v1
@@ -43,12 +47,6 @@ stratum all any draw all
 
 def die(text):
     sys.exit(f'test_killed: seed={SEED}: {text}')
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 def listens(port):
@@ -70,7 +68,7 @@ class Site:
     def __init__(self, top):
         self.top, self.state = top, f'{top}/state'
         self.conf = f'{top}/assay.conf'
-        self.port, self.feed = free_port(), free_port()
+        self.port, self.feed = held_port(), held_port()
         self.daemons, self.lock = {}, threading.Lock()
         self.by_itself = []
         with open(self.conf, 'w', encoding='ascii') as f:
@@ -89,7 +87,7 @@ recompute: {{ models = [ "{MODEL}" ]; threads = 1; }};
         file = f'assay-{name}' if name in ROOMS else name
         return [f'{BUILD}/{room}/{file}', '-c', self.conf, *more]
 
-    def call(self, name, *more, seconds=60):
+    def call(self, name, *more, seconds=300):
         """Exit code and standard output."""
         p = subprocess.run(self.program(name, *more), text=True, check=False,
                            stdout=subprocess.PIPE, timeout=seconds,
@@ -108,14 +106,14 @@ recompute: {{ models = [ "{MODEL}" ]; threads = 1; }};
              'stories', '--engine', 'demo', '--port', str(self.port),
              '--feed', f'127.0.0.1:{self.feed}'],
             stderr=open(f'{self.top}/engine.log', 'a'))
-        await_that('the engine', 20, lambda: self.get('/health') is not None)
+        await_that('the engine', WAIT_S, lambda: self.get('/health') is not None)
 
     def get(self, path, body=None):
         try:
             request = urllib.request.Request(
                 f'http://127.0.0.1:{self.port}{path}', body,
                 {'Content-Type': 'application/json'})
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
                 return answer.read()
         except OSError:
             return None
@@ -135,7 +133,7 @@ recompute: {{ models = [ "{MODEL}" ]; threads = 1; }};
     def stop(self, name):
         p = self.daemons.pop(name)
         p.terminate()
-        if p.wait(30) != 0:
+        if p.wait(WAIT_S) != 0:
             die(f'{name} ends with {p.returncode}')
 
     def query(self, sql):
@@ -291,7 +289,7 @@ def press(site, names, workers):
 def finish(site, auditor):
     """Closes what is open, until every epoch is certified."""
     end = time.monotonic() + END_S
-    await_that('the store', 20, lambda: site.call('assay', 'check')[0] == 0)
+    await_that('the store', WAIT_S, lambda: site.call('assay', 'check')[0] == 0)
     if site.call('assay', 'epoch', 'close')[0] not in (0, 75):
         die('the last epoch cannot be closed')
     while (site.number('SELECT count(*) FROM certificate') <
@@ -366,7 +364,7 @@ def check_exports(site):
 
 def begin(site):
     site.start('store')
-    await_that('the store', 20,
+    await_that('the store', WAIT_S,
                lambda: os.path.exists(f'{site.top}/run/web.sock'))
     if site.call('assay', 'model', 'register', 'stories', MODEL)[0] != 0:
         die('the model cannot be registered')
@@ -379,7 +377,7 @@ def begin(site):
     site.start_engine()
     for name in ('recompute', 'compare', 'sampler', 'tap'):
         site.start(name)
-    await_that('the tap', 20, lambda: listens(site.feed))
+    await_that('the tap', WAIT_S, lambda: listens(site.feed))
     return auditor
 
 
@@ -391,7 +389,7 @@ def run(site):
     press(site, ['store', 'sampler', 'recompute', 'compare'], workers)
     sent = sum(c.answered for c in clients)
     count = 'SELECT count(*) FROM exchange WHERE complete = 1'
-    await_that(f'the record of each of {sent} requests', 60,
+    await_that(f'the record of each of {sent} requests', WAIT_S,
                lambda: site.number(count) >= sent)
     if site.number('SELECT count(*) FROM exchange') != sent:
         die('an exchange was recorded twice, or in part')

@@ -12,16 +12,15 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                ".."))
+from held_port import held_port  # noqa: E402
+
 TREE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def wait(what, seconds, ready):
@@ -38,7 +37,7 @@ class Appliance:
     def __init__(self, build, declared, model, engine_port):
         self.build, self.declared, self.model = build, declared, model
         self.port = engine_port
-        self.feed_port = free_port()
+        self.feed_port = held_port()
         self.top = tempfile.mkdtemp(prefix="assay-engines-")
         self.conf = os.path.join(self.top, "assay.conf")
         self.children = []
@@ -102,7 +101,7 @@ recompute: { models = [ "%(declared)s" ];
                 "declared": self.declared, "tree": TREE})
         self.spawn("store", self.build + "/store/assay-store", "-c",
                    self.conf)
-        wait("the store", 10, lambda: os.path.exists(
+        wait("the store", 120, lambda: os.path.exists(
             os.path.join(self.top, "run", "tap.sock")))
         self.program("recompute/assay-recompute", "register", self.model,
                      self.declared)
@@ -127,7 +126,7 @@ recompute: { models = [ "%(declared)s" ];
             with socket.socket() as s:
                 return s.connect_ex(("127.0.0.1", self.feed_port)) == 0
 
-        wait("the tap", 10, listens)
+        wait("the tap", 120, listens)
 
     def query(self, sql, *values):
         db = sqlite3.connect("file:%s/state/index.db?mode=ro" % self.top,

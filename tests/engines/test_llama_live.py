@@ -19,6 +19,7 @@ import unittest
 import appliance
 import llama_server
 import relay
+from held_port import held_port
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 READER = os.path.join(appliance.TREE, "tap", "plugins", "llama_log.py")
@@ -81,7 +82,7 @@ def command(scenario, port, feed_port):
 
 
 def serve_and_judge(scenario, declared, requests):
-    port, engine_port = appliance.free_port(), appliance.free_port()
+    port, engine_port = held_port(), held_port()
     with appliance.Appliance(BUILD, declared, MODEL, port) as a:
         a.start()
         # The tap first: the feed's first message must find it.

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEED_MS = 2, IDLE_MS = 500, LAST_ROUNDS = 1000 };
+enum { FEED_MS = 2, IDLE_MS = 500, LAST_ROUNDS = 30000 };
 
 static volatile sig_atomic_t ending;
 

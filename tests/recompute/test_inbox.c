@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { WAIT_MS = 10000 };
+enum { WAIT_MS = 120000 };
 
 static char dir[] = "/tmp/assay-inbox-XXXXXX";
 

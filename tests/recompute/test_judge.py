@@ -37,7 +37,7 @@ class Prover:
     def ask(self, target, body):
         """The exchange, as the judge reads it."""
         request = json.dumps(body)
-        c = http.client.HTTPConnection('127.0.0.1', self.port, timeout=20)
+        c = http.client.HTTPConnection('127.0.0.1', self.port, timeout=120)
         c.request('POST', target, request)
         answer = c.getresponse()
         response = answer.read().decode()

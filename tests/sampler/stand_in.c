@@ -19,7 +19,7 @@
 #include "store/sha256.h"
 #include "store/verdict.h"
 
-enum { WAIT_MS = 10000 };
+enum { WAIT_MS = 120000 };
 
 static void die(const char *what, int err)
 {

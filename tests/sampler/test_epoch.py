@@ -51,11 +51,11 @@ class Site:
     def stop(self, name, number=signal.SIGTERM):
         daemon = self.daemons.pop(name)
         daemon.send_signal(number)
-        return daemon.wait(20)
+        return daemon.wait(200)
 
     def run(self, *command, code=0, **more):
         done = subprocess.run(command, capture_output=True, text=True,
-                              check=False, timeout=60, **more)
+                              check=False, timeout=200, **more)
         assert done.returncode == code, \
             (command, done.returncode, done.stdout, done.stderr)
         return done.stdout
@@ -64,7 +64,7 @@ class Site:
         return self.run(self.sampler, "-c", self.conf, *words, code=code,
                         **more)
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=200):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "waited too long"
@@ -190,12 +190,13 @@ def killed(site, rounds=12):
             site.start_store()
         site.start("sampler", site.sampler, "-c", site.conf, "run")
         site.wait(lambda e=epoch: site.state(e) is not None)
-        value, done = site.reveal(), False
+        value, done, life = site.reveal(), False, 0.06
         while not done:
             once = subprocess.Popen(
                 [site.sampler, "-c", site.conf, "reveal", "auditor", value],
                 stdout=site.log, stderr=site.log)
-            time.sleep(dice.uniform(0, 0.06))
+            time.sleep(dice.uniform(0, life))
+            life *= 1.1  # some time it gets through, however busy we are
             once.kill()
             once.wait()
             done = site.state(epoch)["missing"] == ""

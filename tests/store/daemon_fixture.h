@@ -10,7 +10,7 @@
 #include "store/client.h"
 #include "store/layout.h"
 
-enum { WAIT_MS = 10000 };
+enum { WAIT_MS = 120000 };
 
 /* Path of assay-store; set by main. */
 extern const char *fixture_program;

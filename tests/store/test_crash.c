@@ -286,6 +286,7 @@ int main(int argc, char **argv)
 {
     static struct run r;
     uint32_t seed = (uint32_t)time(NULL);
+    unsigned lives = 0;
 
     if (argc < 2)
         return 2;
@@ -296,17 +297,17 @@ int main(int argc, char **argv)
     r.head = calloc(1000000, sizeof(*r.head));
     if (r.head == NULL)
         die("memory");
-    for (unsigned i = 0; i < KILLS; i++)
-        one_life(&r, mix(seed + i) % (LONGEST_MS * 1000));
+    /* Lives grow longer where a busy machine lets none come to anything. */
+    for (; lives < KILLS || r.n < KILLS; lives++)
+        one_life(&r,
+                 mix(seed + lives) % ((lives / KILLS + 1) * LONGEST_MS * 1000));
     qsort(r.acked, r.n, sizeof(*r.acked), by_seq);
     live_in_peace(&r);
     check_leaves(&r);
     check_payloads(&r);
     check_index(&r);
-    printf("seed=%u kills=%d acknowledged=%zu checkpoints=%zu\n", seed, KILLS,
+    printf("seed=%u kills=%u acknowledged=%zu checkpoints=%zu\n", seed, lives,
            r.n, r.n_heads);
-    if (r.n < KILLS)
-        die("too little was written between the kills");
     daemon_remove(&r.d);
     return 0;
 }

@@ -21,7 +21,7 @@
 #include "store/layout.h"
 #include "tables.h"
 
-enum { WAIT_MS = 10000, BALLAST = 4 << 20, PAYLOAD = 30000 };
+enum { WAIT_MS = 120000, BALLAST = 4 << 20, PAYLOAD = 30000 };
 
 static void die(const char *what)
 {

@@ -52,7 +52,7 @@ void fixture_open(struct fixture *f, const char *dir)
         .has_key = true,
         .key = "a key of thirty-two bytes, no m",
         .quiet_ns = INT64_MAX,
-        .deadline_ms = 10000,
+        .deadline_ms = 120000,
     };
 }
 

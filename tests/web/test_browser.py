@@ -13,7 +13,6 @@ import glob
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,10 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                '..'))
+from held_port import held_port  # noqa: E402
 
 CACHE = os.environ.get('ASSAY_CACHE', os.path.expanduser('~/.cache/assay'))
 AXE = 'axe-core-python==0.1.0'
@@ -49,12 +52,6 @@ def axe_source():
         return f.read()
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
-
-
 class Server:
     """lighttpd with the demo's snippet over a made-up index."""
 
@@ -72,7 +69,7 @@ class Server:
                     f'run_dir = "{self.dir}"; }};\n'
                     f'web = {{ actor = "demo"; reveal = true; '
                     f'key_file = "{self.dir}/web.key"; }};\n')
-        port = free_port()
+        port = held_port()
         with open(template) as f:
             conf = f.read()
         for name, value in {'PORT': port, 'DIR': self.dir, 'CGI': cgi,
@@ -86,7 +83,7 @@ class Server:
             [lighttpd, '-D', '-f', self.dir + '/lighttpd.conf'])
         self.origin = f'http://127.0.0.1:{port}'
         self.url = self.origin + '/assay'
-        for _ in range(100):
+        for _ in range(1200):
             try:
                 urllib.request.urlopen(self.url + '/help').read()
                 return
@@ -138,7 +135,7 @@ class Walk:
 
     def wait(self, holds):
         """A click may return before its page has come."""
-        WebDriverWait(self.browser, 30).until(lambda _: holds())
+        WebDriverWait(self.browser, 120).until(lambda _: holds())
 
     def rows(self):
         return [row.text for row in self.browser.find_elements(

@@ -125,7 +125,7 @@ static void no_index_is_a_clear_503(void **state)
                         .run_dir = "/nonexistent",
                         .static_url = "/static",
                         .actor = "",
-                        .deadline_ms = 1000};
+                        .deadline_ms = 120000};
     struct answer a = fetch(&site, "/");
 
     (void)state;

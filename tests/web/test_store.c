@@ -172,7 +172,7 @@ static void wait_for(struct box *b, const char *text)
     char path[128];
 
     (void)snprintf(path, sizeof path, "/m/%s", b->unit.hex);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 12000; i++) {
         const struct timespec step = {.tv_nsec = 10000000};
         struct answer a = fetch(&b->site, path);
         bool there = strstr(a.body, text) != NULL;
@@ -201,7 +201,7 @@ static int open_box(void **state)
                             .actor = "",
                             .reveal = true,
                             .has_key = true,
-                            .deadline_ms = 10000};
+                            .deadline_ms = 120000};
     add_exchange(b, unit);
     draw_unit(b, unit);
     add_verdict(b, unit);
