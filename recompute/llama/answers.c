@@ -20,7 +20,7 @@ static uint32_t probs_asked(const struct api_exchange *x)
 
     if (!r->logprobs)
         return 0;
-    if (r->top_logprobs == 0 && strcmp(x->api, "openai.chat") == 0)
+    if (!r->has_top_logprobs && strcmp(x->api, "openai.chat") == 0)
         return CHAT_TOP;
     return r->top_logprobs;
 }
@@ -35,8 +35,9 @@ static void fill_known(struct llama_answers *a, struct claim_llama *c, size_t k)
     c->after_sampling = a->request.after_sampling;
     c->stops = a->request.stops;
     c->n_stops = a->request.n_stops;
-    if (a->request.choice != LLAMA_CHOICE_KNOWN)
+    if (a->request.choice == LLAMA_CHOICE_UNSUPPORTED)
         return;
+    c->seeded = a->request.choice == LLAMA_CHOICE_KNOWN;
     a->samplings[k] = llama_request_sampling(&a->request, k);
     c->sampling = &a->samplings[k];
 }

@@ -6,8 +6,9 @@
  * were compared, how many differ in a bit, and where first.
  *
  * Compared are the chosen token's logprob and each alternative's; that the
- * alternatives are the largest, in order; and the choice itself, where
- * sampling is known.
+ * alternatives are the largest, in order; and, where sampling is known, the
+ * choice itself (without its seed: that it can be chosen) and probabilities
+ * after the chain.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_CLAIM_H
@@ -32,15 +33,17 @@ struct claim_llama {
                              * SIZE_MAX: not known at all */
     size_t n_cached;        /* SIZE_MAX: not known */
     uint32_t n_probs;       /* as request.h */
-    bool after_sampling;    /* probabilities after the chain: not compared */
+    bool after_sampling;    /* probabilities after the chain */
     const struct llama_sampling *sampling; /* NULL: choices are not checked */
+    bool seeded;                           /* sampling has the seed, too */
     const struct span *stops;              /* texts that end the answer */
     size_t n_stops;
 };
 
 struct claim_score {
     size_t compared;  /* logprobs */
-    size_t differing; /* logprobs and choices */
+    size_t probs;     /* probabilities after sampling, compared */
+    size_t differing; /* logprobs, probabilities and choices */
     size_t choices;   /* tokens chosen again */
     size_t first;     /* first differing position, SIZE_MAX: none */
     bool first_is_token;
@@ -52,6 +55,12 @@ struct claim_desk {
     size_t vocab;
     enum logprob_rule rule;
     float *places; /* vocab floats */
+    /* Several claims of one row: its number from 1 on, as the caller counts;
+     * 0: each row is another. */
+    uint64_t number;
+    uint64_t held;         /* whose `row` stands, and */
+    uint32_t held_n_probs; /* for how many alternatives */
+    struct logprob_row row;
 };
 
 int claim_desk_init(struct claim_desk *d, size_t vocab,
@@ -68,8 +77,8 @@ void claim_differs(struct claim_score *s, size_t step);
  * answer up to here; it is moved on by the claimed token. Returns whether all
  * of it was equal.
  */
-bool claim_step(const struct claim_desk *d, const struct claim_llama *c,
-                size_t step, const float *logits, struct llama_sampler *sampler,
+bool claim_step(struct claim_desk *d, const struct claim_llama *c, size_t step,
+                const float *logits, struct llama_sampler *sampler,
                 struct claim_score *s);
 
 /* The answer has a text and no ids: its tokens can only be read from that. */

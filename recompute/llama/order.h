@@ -19,7 +19,7 @@
 struct rated {
     uint32_t id;
     float logit;
-    float p; /* exp(logit - largest), where that was computed */
+    float p; /* exp(logit - largest), or its share, where that was computed */
 };
 
 /* The n_top first places are in order, the rest is left over. n_top <= n. */

@@ -11,14 +11,6 @@
 #include "llama/claim.h"
 #include "llama/turn.h"
 
-/* How well a turn fits; larger is better, in this order. */
-struct fit {
-    size_t agreed;   /* tokens of the answer that were fed, from the first */
-    bool cached;     /* as many cached as the answer says */
-    size_t rows_off; /* rows beyond or short of the answer's tokens: less is
-                      * better */
-};
-
 static bool same_prompt(const struct turn *t, const struct claim_llama *c)
 {
     if (!c->prompt)
@@ -39,45 +31,33 @@ static size_t agreement(const struct turn *t, const struct claim_llama *c)
     return i;
 }
 
-static struct fit fit_of(const struct turn *t, const struct claim_llama *c)
+/* Another count of cached tokens weighs more than any row. */
+static size_t rank_of(const struct turn *t, const struct claim_llama *c)
 {
     size_t n = claim_tokens(c);
+    size_t rank = t->n_rows > n ? t->n_rows - n : n - t->n_rows;
 
-    return (struct fit){agreement(t, c),
-                        c->n_cached == SIZE_MAX || c->n_cached == t->n_cached,
-                        t->n_rows > n ? t->n_rows - n : n - t->n_rows};
-}
-
-static int compare(const struct fit *a, const struct fit *b)
-{
-    if (a->agreed != b->agreed)
-        return a->agreed > b->agreed ? 1 : -1;
-    if (a->cached != b->cached)
-        return a->cached ? 1 : -1;
-    if (a->rows_off != b->rows_off)
-        return a->rows_off < b->rows_off ? 1 : -1;
-    return 0;
+    if (c->n_cached != SIZE_MAX && c->n_cached != t->n_cached)
+        rank += SIZE_MAX / 2;
+    return rank;
 }
 
 size_t plan_match(const struct turns *t, const struct claim_llama *c,
-                  size_t *ret_candidates)
+                  struct plan_fit *ret_fits)
 {
-    struct fit best = {0};
-    size_t n = 0;
+    size_t best = 0, n = 0;
 
     for (size_t i = 0; i < t->n; i++) {
         const struct turn *turn = &t->turns[i];
         if (turn->n_rows == 0 || !same_prompt(turn, c))
             continue;
-        struct fit fit = fit_of(turn, c);
-        int better = n == 0 ? 1 : compare(&fit, &best);
-        if (better < 0)
+        size_t agreed = agreement(turn, c);
+        if (agreed < best)
             continue;
-        if (better > 0) {
-            best = fit;
+        if (agreed > best)
             n = 0;
-        }
-        ret_candidates[n++] = i;
+        best = agreed;
+        ret_fits[n++] = (struct plan_fit){i, rank_of(turn, c)};
     }
     return n;
 }

@@ -9,6 +9,7 @@
 
 #include "llama/llama.h"
 #include "llama/plan.h"
+#include "llama/plan_assign.h"
 #include "llama/plan_match.h"
 #include "llama/plan_run.h"
 #include "llama/recipe.h"
@@ -20,6 +21,7 @@
 /* One claim held against one turn that may be its. */
 struct pair {
     size_t claim, turn;
+    size_t rank; /* of plan_match */
     size_t next; /* another pair of the same turn, or SIZE_MAX */
     struct llama_sampler *sampler;
     struct claim_score score;
@@ -51,8 +53,8 @@ static int open_sampler(const struct bench *b, struct pair *p)
     return err;
 }
 
-static int add_pairs(struct bench *b, size_t claim, const size_t *turns,
-                     size_t n)
+static int add_pairs(struct bench *b, size_t claim,
+                     const struct plan_fit *found, size_t n)
 {
     struct pair *grown =
         reallocarray(b->pairs, b->n_pairs + n + 1, sizeof(*grown));
@@ -61,10 +63,13 @@ static int add_pairs(struct bench *b, size_t claim, const size_t *turns,
     b->pairs = grown;
     for (size_t i = 0; i < n; i++) {
         struct pair *p = &b->pairs[b->n_pairs];
-        *p = (struct pair){
-            .claim = claim, .turn = turns[i], .next = b->of_turn[turns[i]]};
+        size_t *first = &b->of_turn[found[i].turn];
+        *p = (struct pair){.claim = claim,
+                           .turn = found[i].turn,
+                           .rank = found[i].rank,
+                           .next = *first};
         claim_score_init(&p->score);
-        b->of_turn[turns[i]] = b->n_pairs++;
+        *first = b->n_pairs++;
         int err = open_sampler(b, p);
         if (err)
             return err;
@@ -77,7 +82,7 @@ static int pair_all(struct bench *b)
     size_t n_turns = b->r->turns->n;
     int err = 0;
 
-    size_t *found = calloc(n_turns + 1, sizeof(*found));
+    struct plan_fit *found = calloc(n_turns + 1, sizeof(*found));
     b->of_turn = calloc(n_turns + 1, sizeof(*b->of_turn));
     if (!found || !b->of_turn)
         err = -ENOMEM;
@@ -96,16 +101,21 @@ static int read_on(const struct bench *b, struct pair *p, size_t step,
                    const float *logits)
 {
     const struct turn *t = &b->r->turns->turns[p->turn];
+    bool seeded = p->sampler && b->claims[p->claim].seeded;
     size_t at = t->n_prompt + step;
     bool fed = at < t->n_ids;
     uint32_t id = fed ? t->ids[at] : UINT32_MAX;
     uint32_t chosen = id;
+    bool can_be = true;
 
-    if (p->sampler && llama_sampler_choose(p->sampler, logits, &chosen) == 0)
-        p->score.choices++;
-    if (fed && chosen != id)
+    if (p->sampler && llama_sampler_choose(p->sampler, logits, &chosen) == 0) {
+        p->score.choices += seeded;
+        can_be = seeded ? chosen == id
+                        : fed && llama_sampler_possible(p->sampler, id);
+    }
+    if (fed && !can_be)
         claim_differs(&p->score, step);
-    if (!fed)
+    if (!fed && seeded)
         id = chosen;
     if (id == UINT32_MAX)
         return 0;
@@ -117,7 +127,7 @@ static int read_on(const struct bench *b, struct pair *p, size_t step,
     return p->sampler ? llama_sampler_accept(p->sampler, id) : 0;
 }
 
-static int hold(const struct bench *b, struct pair *p, size_t step,
+static int hold(struct bench *b, struct pair *p, size_t step,
                 const float *logits)
 {
     const struct claim_llama *c = &b->claims[p->claim];
@@ -135,6 +145,7 @@ static int row(void *arg, size_t number, const float *logits)
 
     int err = 0;
 
+    b->desk.number = number + 1;
     for (size_t s = t->rows[number]; s != SIZE_MAX; s = t->steps[s].next)
         for (size_t i = b->of_turn[t->steps[s].turn]; !err && i != SIZE_MAX;
              i = b->pairs[i].next)
@@ -149,7 +160,7 @@ static int finish_text(const struct bench *b, struct pair *p)
                         .stops = c->stops,
                         .n_stops = c->n_stops,
                         .whole = c->choice->finish.n > 0,
-                        .open = !p->sampler};
+                        .open = !(p->sampler && c->seeded)};
     bool equal = false;
     int err = 0;
 
@@ -173,39 +184,52 @@ static int finish(const struct bench *b, struct pair *p)
     return 0;
 }
 
-/* The pair with the fewest differences whose claim and turn are both free. */
-static struct pair *best_pair(const struct bench *b,
-                              const struct plan_verdict *v, const bool *taken)
+/* Ids or logprobs; a text alone; nothing at all. */
+static unsigned grade_of(const struct claim_llama *c)
 {
-    struct pair *best = NULL;
-
-    for (size_t i = 0; i < b->n_pairs; i++) {
-        struct pair *p = &b->pairs[i];
-        if (v[p->claim].turn != SIZE_MAX || taken[p->turn])
-            continue;
-        if (!best || p->score.differing < best->score.differing)
-            best = p;
-    }
-    return best;
+    if (claim_by_text(c))
+        return 1;
+    return claim_tokens(c) > 0 ? 0 : 2;
 }
 
-/* Each turn made one answer. */
-static int assign(const struct bench *b, struct plan_verdict *v)
+/* Each turn made one answer: pair i of b->pairs is pair i of `pairs`, until
+ * that is sorted. */
+static int assign_pairs(const struct bench *b, struct assign_pair *pairs,
+                        unsigned *grade, struct plan_verdict *v)
 {
-    bool *taken = calloc(b->r->turns->n + 1, sizeof(*taken));
-    if (!taken)
+    size_t *turns = calloc(b->n_claims + 1, sizeof(*turns));
+    if (!turns)
         return -ENOMEM;
-    for (size_t i = 0; i < b->n_claims; i++) {
-        v[i].turn = SIZE_MAX;
+    for (size_t i = 0; i < b->n_claims; i++)
+        grade[i] = grade_of(&b->claims[i]);
+    for (size_t i = 0; i < b->n_pairs; i++) {
+        const struct pair *p = &b->pairs[i];
+        pairs[i] = (struct assign_pair){p->claim, p->turn, p->score.differing,
+                                        p->rank};
+    }
+    int err = plan_assign(pairs, b->n_pairs, grade, b->n_claims, turns);
+    for (size_t i = 0; !err && i < b->n_claims; i++) {
+        v[i].turn = turns[i];
         claim_score_init(&v[i].score);
     }
-    for (struct pair *p; (p = best_pair(b, v, taken)) != NULL;) {
-        taken[p->turn] = true;
-        v[p->claim].turn = p->turn;
-        v[p->claim].score = p->score;
-    }
-    free(taken);
-    return 0;
+    for (size_t i = 0; !err && i < b->n_pairs; i++)
+        if (turns[b->pairs[i].claim] == b->pairs[i].turn)
+            v[b->pairs[i].claim].score = b->pairs[i].score;
+    free(turns);
+    return err;
+}
+
+static int assign(const struct bench *b, struct plan_verdict *v)
+{
+    struct assign_pair *pairs = calloc(b->n_pairs + 1, sizeof(*pairs));
+    unsigned *grade = calloc(b->n_claims + 1, sizeof(*grade));
+    int err = -ENOMEM;
+
+    if (pairs && grade)
+        err = assign_pairs(b, pairs, grade, v);
+    free(pairs);
+    free(grade);
+    return err;
 }
 
 static void bench_fini(struct bench *b)

@@ -285,11 +285,12 @@ static void heat(struct llama_sampler *p)
         p->v[i].logit /= p->s.temperature;
 }
 
-/* Which of the list the draw takes. */
+/* Which of the list the draw takes; probabilities then add up to 1. */
 static size_t draw(struct llama_sampler *p)
 {
     float max = largest(p);
     double sum = 0, running = 0, target;
+    size_t taken = SIZE_MAX;
 
     for (size_t i = 0; i < p->n; i++) {
         p->v[i].p = ggml_expf(p->v[i].logit - max);
@@ -298,10 +299,11 @@ static size_t draw(struct llama_sampler *p)
     target = sum * mersenne_unit(&p->random);
     for (size_t i = 0; i < p->n; i++) {
         running += (double)p->v[i].p;
-        if (running >= target)
-            return i;
+        if (taken == SIZE_MAX && running >= target)
+            taken = i;
+        p->v[i].p = (float)((double)p->v[i].p / sum);
     }
-    return p->n - 1;
+    return taken != SIZE_MAX ? taken : p->n - 1;
 }
 
 static void step(struct llama_sampler *p, enum llama_step s)
@@ -353,10 +355,24 @@ int llama_sampler_choose(struct llama_sampler *p, const float *logits,
     return 0;
 }
 
-bool llama_sampler_possible(const struct llama_sampler *p, uint32_t id)
+float llama_sampler_prob(const struct llama_sampler *p, uint32_t id)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->v[i].id == id)
-            return p->v[i].p > 0;
-    return false;
+            return p->v[i].p;
+    return 0;
+}
+
+bool llama_sampler_possible(const struct llama_sampler *p, uint32_t id)
+{
+    return llama_sampler_prob(p, id) > 0;
+}
+
+size_t llama_sampler_above(const struct llama_sampler *p, float prob)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += p->v[i].p > prob;
+    return n;
 }

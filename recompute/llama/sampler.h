@@ -76,5 +76,10 @@ int llama_sampler_choose(struct llama_sampler *p, const float *logits,
 /* Whether the last llama_sampler_choose could have taken this id with some
  * seed: for answers whose seed is not known. */
 bool llama_sampler_possible(const struct llama_sampler *p, uint32_t id);
+/* The probability of an id in the last llama_sampler_choose, after the chain;
+ * 0: it was cut. */
+float llama_sampler_prob(const struct llama_sampler *p, uint32_t id);
+/* How many have a larger one. */
+size_t llama_sampler_above(const struct llama_sampler *p, float prob);
 
 #endif

@@ -63,7 +63,7 @@ int search_text(const struct search *s, const struct claim_llama *c,
                        .most = c->choice->text.n + 32};
 
     v->why = "neither token ids nor how they were chosen are known";
-    if (!s->text || !c->sampling || !c->prompt)
+    if (!s->text || !c->sampling || !c->seeded || !c->prompt)
         return 0;
     a.ids = calloc(a.most, sizeof(*a.ids));
     if (!a.ids)

@@ -73,6 +73,10 @@ static void add_score(struct judged *j, const struct claim_score *s)
 
     j->compared += s->compared;
     j->differing += s->differing;
+    if (s->probs > 0) {
+        (void)snprintf(words, sizeof(words), "%zu probabilities", s->probs);
+        say(j, words);
+    }
     if (s->differing == 0)
         return;
     (void)snprintf(words, sizeof(words), "%s at %zu: %08x, computed %08x",
@@ -90,7 +94,7 @@ static void add_verdict(struct judged *j, const struct plan_verdict *v,
         return;
     }
     j->level = "plan";
-    if (v->score.compared == 0)
+    if (v->score.compared + v->score.probs == 0)
         say(j, "tokens only");
     j->runs += t->turns[v->turn].n_rows;
     add_score(j, &v->score);

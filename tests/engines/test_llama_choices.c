@@ -71,7 +71,7 @@ static int pile(struct bench *b)
         if (llama_answers_init(&b->capture.recorded[i].exchange, &m, a) != 0)
             return fail("answers");
         for (size_t k = 0; k < a->n && b->n < CLAIMS_MAX; k++) {
-            if (a->claims[k].sampling == NULL || !has_ids(&a->claims[k]))
+            if (!a->claims[k].seeded || !has_ids(&a->claims[k]))
                 continue;
             b->claims[b->n] = a->claims[k];
             b->samplings[b->n] = *a->claims[k].sampling;
@@ -106,7 +106,8 @@ static void check_true(const struct bench *b, const char *dir, struct tally *t)
     }
 }
 
-/* Long seeded answers must differ, and first in a token. */
+/* Long seeded answers must differ, and first in a token or, where those are on
+ * the wire, in a probability after the chain. */
 static void check_false(const struct bench *b, const char *dir,
                         const char *cheat, struct tally *t)
 {
@@ -115,7 +116,7 @@ static void check_false(const struct bench *b, const char *dir,
 
         if (llama_sampling_greedy(&b->samplings[i]) ||
             claim_tokens(&b->claims[i]) < LONG_ENOUGH ||
-            (s->differing != 0 && s->first_is_token))
+            (s->differing != 0 && (s->first_is_token || s->probs != 0)))
             continue;
         printf("%s: answer %zu: %s passes\n", dir, i, cheat);
         t->bad++;

@@ -1,0 +1,215 @@
+/*
+ * test_llama_claim.c - answers held against logits and laid on turns: what
+ * sampling alone tells of an answer, and which answer a turn made where several
+ * could be it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llama/claim.h"
+#include "llama/plan_assign.h"
+#include "llama/sampler.h"
+#include "store/dialect.h"
+
+enum { VOCAB = 4 };
+
+/* Of a softmax 8/15, 4/15, 2/15, 1/15. */
+static const float logits[VOCAB] = {2.0794415F, 1.3862944F, 0.6931472F, 0};
+
+static void id_and_prob(struct api_candidate *c, int64_t id, float prob)
+{
+    *c = (struct api_candidate){
+        .id = id, .has_prob = true, .logprob = (double)prob};
+    memcpy(&c->bits, &prob, sizeof(prob));
+}
+
+/* One position of an answer after sampling: ids from the likeliest on. */
+struct answer {
+    struct api_candidate top[VOCAB];
+    struct api_token token;
+    struct api_choice choice;
+    struct llama_sampling sampling;
+    struct claim_llama claim;
+};
+
+static void fill(struct answer *a, int64_t chosen, size_t n_top)
+{
+    struct llama_sampler *p;
+    uint32_t id;
+
+    llama_sampling_init(&a->sampling);
+    a->sampling.temperature = 1;
+    a->sampling.top_k = 3;
+    a->sampling.top_p = 1;
+    a->sampling.min_p = 0;
+    assert_int_equal(llama_sampler_open(&a->sampling, VOCAB, &p), 0);
+    assert_int_equal(llama_sampler_choose(p, logits, &id), 0);
+    for (uint32_t i = 0; i < n_top; i++)
+        id_and_prob(&a->top[i], i, llama_sampler_prob(p, i));
+    id_and_prob(&a->token.chosen, chosen,
+                llama_sampler_prob(p, (uint32_t)chosen));
+    llama_sampler_close(p);
+    a->token.top = a->top;
+    a->token.n_top = n_top;
+    a->choice = (struct api_choice){
+        .tokens = &a->token, .n_tokens = 1, .has_ids = true};
+    a->claim = (struct claim_llama){.choice = &a->choice,
+                                    .n_probs = 3,
+                                    .after_sampling = true,
+                                    .sampling = &a->sampling};
+}
+
+static struct claim_score score(const struct answer *a)
+{
+    struct llama_sampler *p;
+    struct claim_score s;
+    struct claim_desk d;
+
+    claim_score_init(&s);
+    assert_int_equal(claim_desk_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
+    assert_int_equal(llama_sampler_open(&a->sampling, VOCAB, &p), 0);
+    bool equal = claim_step(&d, &a->claim, 0, logits, p, &s);
+    assert_int_equal(equal, s.differing == 0);
+    llama_sampler_close(p);
+    claim_desk_fini(&d);
+    return s;
+}
+
+static void probabilities_after_the_chain_are_compared(void **state)
+{
+    struct answer a;
+    struct claim_score s;
+
+    (void)state;
+    fill(&a, 1, 3);
+    /* top_k 3 left 8/14, 4/14, 2/14. */
+    assert_true(a.top[0].logprob > 0.5714 && a.top[0].logprob < 0.5715);
+    s = score(&a);
+    assert_int_equal(s.differing, 0);
+    assert_int_equal(s.probs, 4);
+    assert_int_equal(s.compared, 0);
+    assert_int_equal(s.choices, 0); /* without its seed */
+    a.top[2].bits++;
+    s = score(&a);
+    assert_int_equal(s.differing, 1);
+    assert_false(s.first_is_token);
+}
+
+static void a_list_of_probabilities_leaves_none_out(void **state)
+{
+    struct answer a;
+
+    (void)state;
+    fill(&a, 1, 2); /* three were asked for, and three are above 0 */
+    assert_int_equal(score(&a).differing, 1);
+    fill(&a, 1, 3);
+    id_and_prob(&a.top[1], 2, (float)a.top[2].logprob);
+    assert_int_equal(score(&a).differing, 1); /* one stands there twice */
+}
+
+static void a_token_that_no_seed_gives_differs(void **state)
+{
+    struct answer a;
+    struct claim_score s;
+
+    (void)state;
+    fill(&a, 3, 3);
+    s = score(&a);
+    assert_int_equal(s.differing, 1);
+    assert_true(s.first_is_token);
+    fill(&a, 2, 3);
+    assert_int_equal(score(&a).differing, 0);
+}
+
+static void rows_of_other_numbers_are_made_anew(void **state)
+{
+    static const float other[VOCAB] = {0, 0, 0, 0};
+    struct answer a;
+    struct claim_score s;
+    struct claim_desk d;
+
+    (void)state;
+    fill(&a, 0, 0);
+    a.claim.after_sampling = false;
+    a.token.chosen.has_prob = false;
+    a.token.chosen.has_logprob = a.choice.has_logprobs = true;
+    assert_int_equal(claim_desk_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
+    for (uint64_t number = 0; number < 2; number++) {
+        uint32_t of_logits, of_other;
+        d.number = number;
+        claim_score_init(&s);
+        (void)claim_step(&d, &a.claim, 0, logits, NULL, &s);
+        of_logits = s.computed_bits;
+        claim_score_init(&s);
+        d.number = number == 0 ? 0 : number + 1;
+        (void)claim_step(&d, &a.claim, 0, other, NULL, &s);
+        of_other = s.computed_bits;
+        assert_int_not_equal(of_logits, of_other);
+    }
+    claim_desk_fini(&d);
+}
+
+static void one_that_fits_everywhere_pushes_none_out(void **state)
+{
+    /* Claim 0 has a text alone and fits both turns; 1 fits turn 0 alone. */
+    struct assign_pair pairs[] = {
+        {0, 0, 0, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}, {1, 1, 9, 0}};
+    size_t turns[2];
+
+    (void)state;
+    assert_int_equal(plan_assign(pairs, 4, (unsigned[]){1, 0}, 2, turns), 0);
+    assert_int_equal(turns[0], 1);
+    assert_int_equal(turns[1], 0);
+}
+
+static void equal_claims_move_on_for_one_another(void **state)
+{
+    /* 0 fits 0, 1, 2; 1 fits 0, 1; 2 fits 0: each has one left. */
+    struct assign_pair pairs[] = {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 0, 2},
+                                  {1, 0, 0, 0}, {1, 1, 0, 1}, {2, 0, 0, 0}};
+    size_t turns[3];
+
+    (void)state;
+    assert_int_equal(plan_assign(pairs, 6, (unsigned[]){0, 0, 0}, 3, turns), 0);
+    assert_int_equal(turns[0], 2);
+    assert_int_equal(turns[1], 1);
+    assert_int_equal(turns[2], 0);
+}
+
+static void what_differs_takes_the_turn_where_it_differs_least(void **state)
+{
+    struct assign_pair pairs[] = {
+        {0, 0, 5, 0}, {0, 1, 7, 0}, {1, 0, 3, 0}, {1, 1, 8, 0}, {2, 0, 0, 0}};
+    size_t turns[4];
+
+    (void)state;
+    assert_int_equal(plan_assign(pairs, 4, (unsigned[]){0, 0, 0}, 3, turns), 0);
+    assert_int_equal(turns[0], 1);
+    assert_int_equal(turns[1], 0);
+    assert_true(turns[2] == SIZE_MAX);
+    /* An answer with no evidence comes last, whatever it fits. */
+    assert_int_equal(plan_assign(pairs, 5, (unsigned[]){0, 0, 2}, 3, turns), 0);
+    assert_int_equal(turns[1], 0);
+    assert_true(turns[2] == SIZE_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probabilities_after_the_chain_are_compared),
+        cmocka_unit_test(a_list_of_probabilities_leaves_none_out),
+        cmocka_unit_test(a_token_that_no_seed_gives_differs),
+        cmocka_unit_test(rows_of_other_numbers_are_made_anew),
+        cmocka_unit_test(one_that_fits_everywhere_pushes_none_out),
+        cmocka_unit_test(equal_claims_move_on_for_one_another),
+        cmocka_unit_test(what_differs_takes_the_turn_where_it_differs_least),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
