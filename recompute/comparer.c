@@ -350,7 +350,10 @@ int comparer_run(const struct settings *s, bool once)
         errno = -err;
         log_warn("the comparison ends state_dir=\"%s\"", c->state_dir);
     }
-    rc = err != 0 ? EXIT_IO : c->waiting && once ? EXIT_AGAIN : EXIT_GOOD;
+    rc = err == -EACCES       ? EXIT_NOT_PERMITTED
+         : err != 0           ? EXIT_IO
+         : c->waiting && once ? EXIT_AGAIN
+                              : EXIT_GOOD;
     free(c);
     return rc;
 }

@@ -16,9 +16,9 @@ struct outbox {
     struct store_client *client;       /* NULL: not connected */
 };
 
-/* 0; -EINTR: stopped before it was durable; -EPERM, -EINVAL, -EMSGSIZE and
- * whatever else is no passing trouble. After a broken connection the record
- * may stand twice: its readers take the first. */
+/* 0; -EINTR: stopped before it was durable; -EPERM, -EACCES, -EINVAL,
+ * -EMSGSIZE and whatever else is no passing trouble. After a broken connection
+ * the record may stand twice: its readers take the first. */
 int outbox_put(struct outbox *o, const struct put *p);
 void outbox_fini(struct outbox *o);
 

@@ -92,5 +92,5 @@ int worker_register(const struct settings *s, int argc, char **argv)
         return EXIT_GOOD;
     errno = -err;
     log_warn("not registered dir=\"%s\"", argv[2]);
-    return err == -EPERM ? EXIT_NOT_PERMITTED : EXIT_IO;
+    return err == -EPERM || err == -EACCES ? EXIT_NOT_PERMITTED : EXIT_IO;
 }

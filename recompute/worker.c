@@ -208,5 +208,5 @@ int worker_run(const struct settings *s, bool once)
     inbox_close(in);
     outbox_fini(&w.out);
     models_close(&w.models);
-    return err != 0 ? EXIT_IO : EXIT_GOOD;
+    return err == -EACCES ? EXIT_NOT_PERMITTED : err != 0 ? EXIT_IO : EXIT_GOOD;
 }

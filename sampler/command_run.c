@@ -141,6 +141,8 @@ int command_run(struct sampler *s, const struct settings *set, int argc,
         int err = turn(s, set, &said);
 
         /* The same trouble is said once: the store may be away for hours. */
+        if (err == -EACCES)
+            return command_failed("cannot go on", err);
         if (err != 0 && err != last_err)
             (void)command_failed("cannot go on, will try again", err);
         last_err = err;

@@ -28,7 +28,8 @@ struct store_client {
     struct frame_out out; /* kept between calls for its memory */
     uint8_t *in;          /* received, not yet looked at from in_at on */
     size_t in_at, in_n, in_size;
-    bool broken;
+    bool broken, heard; /* heard: a frame has come */
+    bool turned_away;
 };
 
 static int64_t now_ms(void)
@@ -109,7 +110,7 @@ size_t store_unacked(const struct store_client *c)
 static int broken(struct store_client *c)
 {
     c->broken = true;
-    return -EPIPE;
+    return c->turned_away ? -EACCES : -EPIPE;
 }
 
 static int make_room(struct store_client *c, size_t n)
@@ -134,6 +135,23 @@ static int make_room(struct store_client *c, size_t n)
     return 0;
 }
 
+/* The first words of a store that does not let this user in. */
+static bool is_turned_away(struct store_client *c)
+{
+    struct frame f;
+    size_t used;
+
+    if (c->heard || c->in_n == 0 ||
+        frame_parse(span_of(c->in, c->in_n), &f, &used) != PARSE_OK)
+        return false;
+    c->heard = true;
+    if (f.op != FRAME_REFUSED || f.tag != FRAME_NO_CALL || f.body.n < 4)
+        return false;
+    log_warnx("the store lets us not in: %.*s", (int)f.body.n - 4,
+              (const char *)f.body.p + 4);
+    return true;
+}
+
 /* Takes what has arrived, at least one byte; only after poll said so. */
 static int receive(struct store_client *c)
 {
@@ -144,6 +162,9 @@ static int receive(struct store_client *c)
     n = recv(c->fd, c->in + c->in_n, c->in_size - c->in_n, MSG_DONTWAIT);
     if (n > 0)
         c->in_n += (size_t)n;
+    c->turned_away = c->turned_away || is_turned_away(c);
+    if (c->turned_away)
+        return broken(c);
     if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
         return 0;
     return broken(c);
@@ -158,7 +179,7 @@ static int wait_for(struct store_client *c, short events, int64_t until_ms,
     int n;
 
     if (c->broken)
-        return -EPIPE;
+        return broken(c);
     if (until_ms != INT64_MAX && left_ms < 0)
         left_ms = 0;
     n = poll(&p, 1, until_ms == INT64_MAX ? -1 : (int)left_ms);
@@ -186,8 +207,10 @@ static int send_out(struct store_client *c)
             sent += (size_t)n;
             continue;
         }
-        if (n < 0 && errno != EAGAIN && errno != EINTR)
+        if (n < 0 && errno != EAGAIN && errno != EINTR) {
+            (void)receive(c); /* it may have said why */
             return broken(c);
+        }
         rc = wait_for(c, POLLIN | POLLOUT, INT64_MAX, &events);
         if (rc == 0 && (events & (POLLIN | POLLHUP | POLLERR)) != 0)
             rc = receive(c);
@@ -262,7 +285,7 @@ int store_send(struct store_client *c, const struct put *p, uint64_t tag)
     frame_end(&c->out, begun);
     if (c->out.failed)
         return -EMSGSIZE;
-    rc = c->broken ? -EPIPE : send_out(c);
+    rc = c->broken ? broken(c) : send_out(c);
     if (rc == 0)
         c->unacked++;
     return rc;
@@ -322,7 +345,7 @@ static int ask(struct store_client *c, enum frame_op op, struct frame *ret_f)
     assert(c->unacked == 0);
     if (c->out.failed)
         return -EMSGSIZE;
-    rc = c->broken ? -EPIPE : send_out(c);
+    rc = c->broken ? broken(c) : send_out(c);
     if (rc == 0)
         rc = next_frame(c, INT64_MAX, ret_f);
     if (rc == 0 && ret_f->op == FRAME_REFUSED)

@@ -34,6 +34,9 @@ enum frame_op {
     FRAME_BYTES = 132
 };
 
+/* The tag of a refusal that answers no call: the user was not let in. */
+static const uint64_t FRAME_NO_CALL = UINT64_MAX;
+
 enum {
     FRAME_HEAD = 13,
     FRAME_MAX = 256 * 1024 * 1024,

@@ -101,19 +101,40 @@ void server_close(struct server *s)
     free(s);
 }
 
+/* Who is not let in is told so, and the log once: it may knock for ever. */
+static void turn_away(struct server *s, size_t role, int fd, uid_t uid)
+{
+    struct frame_out out = {0};
+    size_t begun = frame_begin(&out, FRAME_REFUSED, FRAME_NO_CALL);
+    char why[128];
+
+    (void)snprintf(why, sizeof(why), "role %s is for uid %ld, this is uid %ld",
+                   server_role_names[role], (long)s->config.uid[role],
+                   (long)uid);
+    frame_add_be(&out, EPERM, 4);
+    frame_add(&out, span_str(why));
+    frame_end(&out, begun);
+    if (!out.failed)
+        (void)send(fd, out.p, out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    frame_out_fini(&out);
+    close(fd);
+    if (!s->said_away[role] || s->away[role] != uid)
+        log_warnx("connection refused: %s", why);
+    s->said_away[role] = true;
+    s->away[role] = uid;
+}
+
 static void accept_peer(struct server *s, size_t role)
 {
     int fd = accept4(s->listener[role], NULL, NULL, SOCK_CLOEXEC);
-    struct ucred who;
+    struct ucred who = {.uid = (uid_t)-1};
     socklen_t n = sizeof(who);
 
     if (fd < 0)
         return; /* it is gone again */
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 ||
         who.uid != s->config.uid[role]) {
-        log_warnx("connection refused role=%s uid=%ld", server_role_names[role],
-                  (long)who.uid);
-        close(fd);
+        turn_away(s, role, fd, who.uid);
         return;
     }
     if (s->n_peers == SERVER_PEERS) {

@@ -42,6 +42,8 @@ struct server {
     int fatal;
     int64_t next_checkpoint_ms;
     int said_commit, said_follow, said_checkpoint, said_jobs;
+    bool said_away[SERVER_ROLES]; /* that this user was turned away last */
+    uid_t away[SERVER_ROLES];
 };
 
 /* Ends the batch and answers it. */

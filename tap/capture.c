@@ -183,7 +183,8 @@ enum source_state capture_run(struct capture *c, struct source *src,
     account_new_source(&c->account, clock_ns(CLOCK_REALTIME));
     if (!c->live) /* the times are the file's */
         st = source_batch(src, 1, first_frame, c);
-    while (!*stop && (st == SOURCE_MORE || st == SOURCE_IDLE)) {
+    while (!*stop && !feed_turned_away(c->feed) &&
+           (st == SOURCE_MORE || st == SOURCE_IDLE)) {
         st = source_batch(src, BATCH, wire_frames, c->wire);
         if (st == SOURCE_IDLE)
             wait_for_frames(c, src);

@@ -52,7 +52,7 @@ struct feed {
     uint64_t steps; /* of progress */
     struct feed_counters count;
 
-    atomic_bool has_back;
+    atomic_bool has_back, turned_away;
 };
 
 static int64_t now_ns(clockid_t clock)
@@ -138,6 +138,11 @@ static bool idle(const struct feed *f)
     return f->on_way == 0 && f->n_notes == 0 && !f->busy;
 }
 
+bool feed_turned_away(const struct feed *f)
+{
+    return atomic_load_explicit(&f->turned_away, memory_order_relaxed);
+}
+
 /* Waits for done(f, n), as long as something moves. */
 static bool wait_until(struct feed *f, size_t n, bool all, int timeout_ms)
 {
@@ -153,9 +158,9 @@ static bool wait_until(struct feed *f, size_t n, bool all, int timeout_ms)
         until.tv_sec = at / 1000000000;
         until.tv_nsec = at % 1000000000;
         while (rc == 0 && !(done = all ? idle(f) : f->on_way <= n) &&
-               steps == f->steps)
+               steps == f->steps && !feed_turned_away(f))
             rc = pthread_cond_timedwait(&f->progress, &f->lock, &until);
-        if (done || rc != 0)
+        if (done || rc != 0 || feed_turned_away(f))
             break;
     }
     (void)pthread_mutex_unlock(&f->lock);
@@ -245,6 +250,10 @@ static void give_back(struct feed *f)
     recorder_counters(f->recorder, &f->count);
     if (moved)
         f->steps++;
+    if (recorder_turned_away(f->recorder)) {
+        atomic_store_explicit(&f->turned_away, true, memory_order_relaxed);
+        moved = true;
+    }
     if (moved || !f->busy)
         (void)pthread_cond_broadcast(&f->progress);
     (void)pthread_mutex_unlock(&f->lock);
@@ -309,8 +318,7 @@ int feed_open(const struct feed_config *c, struct feed **ret_f)
     struct recorder_config rc = {.run_dir = c->run_dir,
                                  .tap = c->tap,
                                  .body_max = c->body_max,
-                                 .alone = c->alone,
-                                 .connect_ms = c->connect_ms};
+                                 .alone = c->alone};
     int err;
 
     if (f == NULL)
@@ -333,8 +341,12 @@ int feed_open(const struct feed_config *c, struct feed **ret_f)
 int feed_start(struct feed *f)
 {
     sigset_t all, old;
-    int err;
+    int err = 0;
 
+    if (f->config.connect_ms >= 0)
+        err = recorder_connect(f->recorder, f->config.connect_ms);
+    if (err != 0)
+        return err;
     /* Signals are for the capturing thread. */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -35,10 +35,15 @@ struct feed_counters {
 
 struct feed;
 
-/* 0, -ENOMEM, or why the store was not reached. Starts no thread. The strings
- * are borrowed until feed_close. */
+/* 0 or a negative errno. Starts no thread. The strings are borrowed until
+ * feed_close. */
 int feed_open(const struct feed_config *c, struct feed **ret_f);
+/* Waits for the store as asked, as the user whose role it is, and starts. 0,
+ * or why the store was not reached. */
 int feed_start(struct feed *f);
+/* The store does not let this user in: nothing will be recorded any more, and
+ * no wait is worth it. */
+bool feed_turned_away(const struct feed *f);
 /* source: a string that lives until feed_close. False: the queue is full. */
 bool feed_exchange(struct feed *f, struct slot *s, const char *source);
 bool feed_note(struct feed *f, const struct note *n);

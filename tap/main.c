@@ -72,8 +72,37 @@ static struct feed *open_feed(const struct settings *s, bool live)
         fatalx(EXIT_IO, "cannot listen on \"%s\": %s", where, strerror(-err));
     err = feed_open(&c, &f);
     if (err != 0)
-        fatalx(EXIT_IO, "no store at \"%s\": %s", c.run_dir, strerror(-err));
+        fatalx(EXIT_IO, "the store's queue: %s", strerror(-err));
     return f;
+}
+
+static void give_up_rights(const struct settings *s)
+{
+    if (sandbox_enter(settings_str(s, "tap.user"),
+                      SANDBOX_UNIX | SANDBOX_THREADS | SANDBOX_INET) != 0)
+        fatalx(EXIT_NOT_PERMITTED, "cannot give up rights");
+}
+
+static void start_feed(const struct settings *s, struct feed *f)
+{
+    int err = feed_start(f);
+
+    if (err != 0)
+        fatalx(EXIT_IO, "no store at \"%s\": %s",
+               settings_str(s, "store.run_dir"), strerror(-err));
+}
+
+/* Waits for what is on its way; how it all went. */
+static int finish(struct feed *f, const struct capture *c, bool good, bool live)
+{
+    bool durable = feed_finish(f, FINISH_MS);
+
+    log_info("ended lost=%llu", (unsigned long long)capture_lost(c));
+    if (feed_turned_away(f))
+        return EXIT_NOT_PERMITTED;
+    if (!durable)
+        return EXIT_IO;
+    return live || (good && capture_lost(c) == 0) ? EXIT_GOOD : EXIT_BAD;
 }
 
 struct options {
@@ -148,22 +177,16 @@ int main(int argc, char **argv)
     json_object_seed(0); /* reads /dev/urandom, while that can be opened */
     (void)signal(SIGTERM, on_signal); /* these cannot fail */
     (void)signal(SIGINT, on_signal);
-    if (sandbox_enter(settings_str(s, "tap.user"),
-                      SANDBOX_UNIX | SANDBOX_THREADS | SANDBOX_INET) != 0 ||
-        feed_start(f) != 0)
-        fatalx(EXIT_NOT_PERMITTED, "cannot give up rights");
+    give_up_rights(s);
+    start_feed(s, f);
     log_info("started source=\"%s\"", source_label(src[0]));
     for (int i = 0; i < n && !stop; i++)
         good = run(c, src[i]) && good;
-    if (!feed_finish(f, FINISH_MS))
-        code = EXIT_IO;
-    else
-        code = good && capture_lost(c) == 0 ? EXIT_GOOD : EXIT_BAD;
-    log_info("ended lost=%llu", (unsigned long long)capture_lost(c));
+    code = finish(f, c, good, live);
     feed_close(f);
     capture_close(c);
     for (int i = 0; i < n; i++)
         source_close(src[i]);
     settings_close(s);
-    return live && code == EXIT_BAD ? EXIT_GOOD : code;
+    return code;
 }

@@ -55,7 +55,7 @@ struct recorder {
     size_t sent_bytes;
     struct slot *done;
     int64_t retry_ns, tally_at_ns, now_ns;
-    bool moved, told_gone;
+    bool moved, told_gone, turned_away;
     uint64_t tag;
     struct feed_counters count;
     struct record record; /* scratch */
@@ -360,7 +360,8 @@ static void disconnect(struct recorder *r)
     for (struct work *w = r->sent.first; w != NULL; w = w->next)
         w->again = true;
     prepend(&r->ready, &r->sent);
-    log_warnx("the store is gone, records wait");
+    if (!r->turned_away)
+        log_warnx("the store is gone, records wait");
 }
 
 static void send_ready(struct recorder *r)
@@ -383,6 +384,7 @@ static void send_ready(struct recorder *r)
             work_over(r, w, false);
         } else {
             push(&r->sent, w); /* the last of those to be sent again */
+            r->turned_away = rc == -EACCES;
             disconnect(r);
         }
     }
@@ -399,7 +401,8 @@ static void take_acks(struct recorder *r)
 
         if (rc == -EAGAIN)
             break;
-        if (rc == -EPIPE || rc == -ENOMEM) {
+        if (rc == -EPIPE || rc == -ENOMEM || rc == -EACCES) {
+            r->turned_away = rc == -EACCES;
             disconnect(r);
             break;
         }
@@ -443,7 +446,7 @@ void recorder_work(struct recorder *r, int64_t monotonic_ns, bool finish)
         r->tally_at_ns = monotonic_ns + tally_ns;
     }
     take_acks(r);
-    if (monotonic_ns < r->retry_ns)
+    if (monotonic_ns < r->retry_ns || r->turned_away)
         return;
     if (r->store == NULL)
         connect_store(r);
@@ -511,14 +514,22 @@ int recorder_open(const struct recorder_config *c, struct recorder **ret_r)
     err = shaper_open(c->body_max, &r->shaper);
     if (err == 0)
         err = order_open(feed_wait_ns, &h, &r->order);
-    if (err == 0 && c->connect_ms >= 0)
-        err = store_connect(c->run_dir, "tap", c->connect_ms, &r->store);
     if (err != 0) {
         recorder_close(r);
         return err;
     }
     *ret_r = r;
     return 0;
+}
+
+int recorder_connect(struct recorder *r, int wait_ms)
+{
+    return store_connect(r->config.run_dir, "tap", wait_ms, &r->store);
+}
+
+bool recorder_turned_away(const struct recorder *r)
+{
+    return r->turned_away;
 }
 
 static void list_free(struct list *l)

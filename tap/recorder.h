@@ -17,13 +17,17 @@ struct recorder_config {
     const char *run_dir, *tap; /* borrowed until recorder_close */
     size_t body_max;
     unsigned alone;
-    int connect_ms; /* -1: do not wait, go on without the store */
 };
 
 struct recorder;
 
 int recorder_open(const struct recorder_config *c, struct recorder **ret_r);
 void recorder_close(struct recorder *r);
+/* Waits for the store; why there is none. To be called by the user whose role
+ * it is. */
+int recorder_connect(struct recorder *r, int wait_ms);
+/* The store does not let this user in: nothing will be recorded. */
+bool recorder_turned_away(const struct recorder *r);
 
 /* Queue; slots are given back by recorder_take_done. */
 void recorder_exchange(struct recorder *r, struct slot *s);

@@ -28,11 +28,12 @@ static int show_again(struct unit *u, int status, const char *alert)
 
 static int refused(struct page *p, int err)
 {
-    p->why = err == -EPERM    ? "The store does not let the page add this."
+    p->why = err == -EPERM || err == -EACCES
+                 ? "The store does not let the page add this."
              : err == -ENOSPC ? "The store's disk is full; nothing was added."
                               : "The store cannot be reached; nothing was "
                                 "added.";
-    return err == -EPERM ? 403 : 503;
+    return err == -EPERM || err == -EACCES ? 403 : 503;
 }
 
 /* The index lags the log by moments: waits until it shows leaf seq, so that

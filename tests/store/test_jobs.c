@@ -142,13 +142,34 @@ static struct claim read_claim(const struct daemon_run *d,
     return c;
 }
 
+static void check_blind_packet(struct daemon_run *d, const struct put_ack *unit)
+{
+    struct job j = read_job(d, unit);
+    struct claim c = read_claim(d, unit);
+
+    assert_int_equal(j.mode, JOB_BLIND);
+    assert_int_equal(j.runs, 3);
+    assert_int_equal(j.epoch, 4);
+    assert_true(span_eq_str(j.request, "{\"a\":1}"));
+    assert_true(span_eq_str(j.api, "openai.chat"));
+    assert_true(span_eq_str(j.model, "stories260k"));
+    assert_int_equal(j.n_steps, 2);
+    assert_int_equal(j.n_messages, 2);
+    assert_int_equal(j.claimed.n, 0);
+    assert_true(span_eq_str(c.response, "{\"b\":2}"));
+    assert_memory_equal(c.nonce, j.nonce, sizeof(c.nonce));
+    assert_int_equal(c.manifest[0], 2);
+    assert_int_equal(c.reason.n, 0);
+    job_free(&j);
+    claim_free(&c);
+}
+
 static void a_draw_makes_claims_and_blind_packets(void **state)
 {
     struct store_client *tap, *sampler, *recompute;
     struct put_ack unit[3];
     struct daemon_run d;
     struct claim c;
-    struct job j;
 
     (void)state;
     start(&d, "job_runs = 3");
@@ -168,24 +189,7 @@ static void a_draw_makes_claims_and_blind_packets(void **state)
     put_draw(sampler, unit, 3);
     await(&d, "SELECT count(*) FROM job", 3);
 
-    j = read_job(&d, &unit[0]);
-    assert_int_equal(j.mode, JOB_BLIND);
-    assert_int_equal(j.runs, 3);
-    assert_int_equal(j.epoch, 4);
-    assert_true(span_eq_str(j.request, "{\"a\":1}"));
-    assert_true(span_eq_str(j.api, "openai.chat"));
-    assert_true(span_eq_str(j.model, "stories260k"));
-    assert_int_equal(j.n_steps, 2);
-    assert_int_equal(j.n_messages, 2);
-    assert_int_equal(j.claimed.n, 0);
-    c = read_claim(&d, &unit[0]);
-    assert_true(span_eq_str(c.response, "{\"b\":2}"));
-    assert_memory_equal(c.nonce, j.nonce, sizeof(c.nonce));
-    assert_int_equal(c.manifest[0], 2);
-    assert_int_equal(c.reason.n, 0);
-    job_free(&j);
-    claim_free(&c);
-
+    check_blind_packet(&d, &unit[0]);
     c = read_claim(&d, &unit[1]);
     assert_int_equal(c.mode, JOB_NONE);
     assert_true(span_eq_str(c.reason, "incomplete"));

@@ -45,15 +45,19 @@ struct put_ack {
     uint8_t unit[32]; /* its leaf hash */
 };
 
-/* run_dir/role.sock; waits up to wait_ms for the socket to appear. */
+/* run_dir/role.sock; waits up to wait_ms for the socket to appear. A process
+ * whose user may not have the role is told so by what it calls next: -EACCES,
+ * and the reason is logged. After it, as after -EPIPE, only store_close. */
 int store_connect(const char *run_dir, const char *role, int wait_ms,
                   struct store_client **ret_c);
 void store_close(struct store_client *c);
 int store_fd(const struct store_client *c); /* for poll: readable = acks */
 
 /* Adds one record and waits until it is durable. -EPERM: role may not add
- * this kind. -EINVAL: refused by the grammar (reason is logged). -ENOSPC:
- * the store's disk is full, nothing was written. -EPIPE: connection gone. */
+ * this kind. -EINVAL: refused by the grammar (reason is logged). -EEXIST:
+ * there may be one record of this kind for these keys, and there is another.
+ * -ENOSPC: the store's disk is full, nothing was written. -EPIPE: connection
+ * gone. -EACCES: as above. */
 int store_put(struct store_client *c, const struct put *p,
               struct put_ack *ret_ack);
 /* Pipelined form: store_send queues and writes; store_next_ack takes one
