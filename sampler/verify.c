@@ -125,32 +125,54 @@ static uint64_t count(const struct answers *a, enum outcome o)
     return n;
 }
 
+/* What the draw lets one say of the exchanges; of a census it is no estimate.
+ */
+static void state_bound(const struct verify *v, uint64_t failed, char *text,
+                        size_t size)
+{
+    char confidence[POLICY_PERCENT], bound[POLICY_PERCENT];
+    uint64_t ppm = 0;
+
+    if (v->answers.n > 0 && v->answers.n == v->close.units) {
+        (void)snprintf(text, size,
+                       "All were drawn, so this is a count and no estimate:"
+                       " %" PRIu64 " of %" PRIu64
+                       " failed or could not be checked.",
+                       failed, v->close.units);
+        return;
+    }
+    (void)leaf_u64(v->d.certificate, "bound_ppm", &ppm); /* was compared */
+    (void)snprintf(text, size,
+                   "At a confidence of %s at most %s of the exchanges would not"
+                   " reproduce.",
+                   policy_percent(v->policy.confidence_ppm, confidence),
+                   policy_percent((uint32_t)ppm, bound));
+}
+
 /* What stands when nothing failed. */
 static void state(struct verify *v)
 {
     const struct check *certificate = row(v->r, "certificate");
     const struct epoch_counts *c = &v->close.counts;
-    uint64_t match = count(&v->answers, OUTCOME_MATCH), ppm = 0;
-    char confidence[POLICY_PERCENT], bound[POLICY_PERCENT];
+    uint64_t match = count(&v->answers, OUTCOME_MATCH);
+    uint64_t failed = v->answers.n - match;
+    char bound[160];
 
     if (certificate == NULL || certificate->state != CHECK_OK)
         return;
-    (void)leaf_u64(v->d.certificate, "bound_ppm", &ppm); /* was compared */
+    state_bound(v, failed, bound, sizeof bound);
     (void)snprintf(
         v->r->statement, sizeof v->r->statement,
         "Epoch %" PRIu64 " of the log %s, in its first %" PRIu64
         " leaves: of %" PRIu64 " recorded exchanges %zu were drawn by a seed"
         " that followed their signed record; %" PRIu64 " reproduced, %" PRIu64
-        " did not or could not be checked. At a confidence of %s at most %s"
-        " of the exchanges would not reproduce. Outside of this: %" PRIu64
+        " did not or could not be checked. %s Outside of this: %" PRIu64
         " pieces of traffic not understood, %" PRIu64
         " losses counted, %" PRIu64
         " findings against the batch feed, which are counted here and not"
         " made again%s.",
         v->b->epoch, v->head.origin, v->head.head.size, v->close.units,
-        v->answers.n, match, v->answers.n - match,
-        policy_percent(v->policy.confidence_ppm, confidence),
-        policy_percent((uint32_t)ppm, bound), c->unparsed, c->loss, c->findings,
+        v->answers.n, match, failed, bound, c->unparsed, c->loss, c->findings,
         c->no_feed > 0 ? "; no batch feed spoke, so there was none to find"
                        : "");
 }

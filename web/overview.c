@@ -48,6 +48,13 @@ static void write_bound(struct page *p, const struct epoch *e)
         html_text(h, "This supports no bound below 100 %.");
         return;
     }
+    if (e->drawn == e->seen) {
+        html_text(h, "All were drawn, so this is a count and no estimate: ");
+        html_element(h, "b", NULL, format_count(e->drawn - e->match).s);
+        html_textf(h, " of %s failed or could not be checked.",
+                   format_count(e->seen).s);
+        return;
+    }
     html_textf(h, "With %s confidence, at most ",
                format_share(e->confidence_ppm, 100 * PERCENT).s);
     html_element(h, "b", NULL, format_bound(e->bound_ppm).s);

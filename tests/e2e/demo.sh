@@ -260,9 +260,11 @@ report() {
         FROM certificate;
         SELECT 'findings     ' || findings || ' between feed and wire'
         FROM certificate;
+        SELECT 'bound        all were drawn: a count, no estimate'
+        FROM certificate WHERE drawn = frame;
         SELECT 'bound        with ' || (confidence_ppm / 10000) ||
         ' % confidence at most ' || (bound_ppm / 10000.0) || ' % would fail'
-        FROM certificate"
+        FROM certificate WHERE drawn < frame"
     query "SELECT 'first        ' || class || ' at position ' || position ||
         ' of ' || x.api_id || ': claimed ' || claimed_token ||
         ', recomputed ' || recomputed_token FROM verdict v JOIN exchange x
@@ -305,6 +307,7 @@ as_users() {
 as_planted() {
     local seen class finding id
     [ $users = no ] || as_users || return 1
+    grep -q "a count and no estimate" "$top/verify" || return 1
     seen=$(query "SELECT seen = drawn AND drawn = match + mismatch AND
         mismatch <= 1 AND loss = 0 AND unparsed = 0 FROM certificate")
     class=$(query "SELECT class FROM verdict WHERE verdict = 'MISMATCH'")

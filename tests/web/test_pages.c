@@ -199,7 +199,10 @@ static void newest_certificate_and_verdict_hold(void **state)
     fixture_commit(&f);
     a = fetch(&f.site, "/");
     assert_has(a, "<b class=\"good\">1 reproduced bit for bit</b>, <b>0 did "
-                  "not</b>, <b>0 could not be checked</b>");
+                  "not</b>, <b>0 could not be checked</b>. All were drawn, so "
+                  "this is a count and no estimate: <b>0</b> of 1 failed or "
+                  "could not be checked.");
+    assert_lacks(a, "confidence, at most");
     free(a.all);
     a = fetch(&f.site, "/exchanges?result=UNCHECKABLE");
     assert_has(a, "None.");
