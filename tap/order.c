@@ -12,7 +12,8 @@
 enum {
     FEEDS = 64,        /* at once; the one silent longest is forgotten */
     WAITING_MAX = 256, /* messages of one feed that wait */
-    RECENT = 1024      /* numbers of which the digest is remembered */
+    RECENT = 8192      /* numbers of which the digest is remembered: more than
+                          one POST of an emitter carries, and waits */
 };
 
 struct recent {
@@ -89,6 +90,14 @@ static void give(struct order *o, struct feed_queue *f, struct step_message *m)
     o->h.step(o->h.ctx, m);
 }
 
+static bool seen(const struct feed_queue *f, const struct step_message *m)
+{
+    const struct recent *r = &f->recent[m->step.seq % RECENT];
+
+    return r->seq_plus_1 == m->step.seq + 1 &&
+           memcmp(r->digest, m->digest, sizeof r->digest) == 0;
+}
+
 /* The lowest waiting message and those that follow it without a hole. */
 static void release(struct order *o, struct feed_queue *f)
 {
@@ -97,9 +106,13 @@ static void release(struct order *o, struct feed_queue *f)
 
         f->waiting = m->next;
         f->n_waiting--;
-        if (m->step.seq == f->next) /* else another one of the same number */
+        if (m->step.seq == f->next)
             f->next++;
-        give(o, f, m);
+        else if (seen(f, m)) {
+            o->h.again(o->h.ctx, m);
+            continue;
+        }
+        give(o, f, m); /* perhaps another one of the same number */
     }
 }
 
@@ -140,29 +153,16 @@ static struct feed_queue *feed_of(struct order *o, const struct batch_step *s)
     return f;
 }
 
-static bool seen(const struct feed_queue *f, const struct step_message *m)
-{
-    const struct recent *r = &f->recent[m->step.seq % RECENT];
-
-    return r->seq_plus_1 == m->step.seq + 1 &&
-           memcmp(r->digest, m->digest, sizeof r->digest) == 0;
-}
-
-/* Into the waiting queue at its place; false: it waits there already. */
-static bool insert(struct feed_queue *f, struct step_message *m)
+/* Into the waiting queue at its place. */
+static void insert(struct feed_queue *f, struct step_message *m)
 {
     struct step_message **at = &f->waiting;
 
-    while (*at != NULL && (*at)->step.seq < m->step.seq)
+    while (*at != NULL && (*at)->step.seq <= m->step.seq)
         at = &(*at)->next;
-    for (struct step_message *w = *at; w != NULL && w->step.seq == m->step.seq;
-         w = w->next)
-        if (memcmp(w->digest, m->digest, sizeof m->digest) == 0)
-            return false;
     m->next = *at;
     *at = m;
     f->n_waiting++;
-    return true;
 }
 
 void order_add(struct order *o, struct step_message *m)
@@ -176,10 +176,7 @@ void order_add(struct order *o, struct step_message *m)
             give(o, f, m); /* after it was given up; or another one */
         return;
     }
-    if (!insert(f, m)) {
-        o->h.again(o->h.ctx, m);
-        return;
-    }
+    insert(f, m);
     release(o, f);
     while (f->n_waiting > WAITING_MAX)
         give_up(o, f);

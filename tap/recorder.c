@@ -28,7 +28,9 @@ enum {
 static const int64_t feed_wait_ns = 2000000000; /* for missing messages */
 static const int64_t tally_ns = 10000000000;    /* interval of own notes */
 
-enum work_kind { WORK_EXCHANGE, WORK_NOTE, WORK_STEP };
+/* WORK_AGAIN: a message that came before; it is nothing to send, and over when
+ * all that was queued before it is. */
+enum work_kind { WORK_EXCHANGE, WORK_NOTE, WORK_STEP, WORK_AGAIN };
 
 struct work {
     struct work *next;
@@ -154,6 +156,22 @@ static void slot_over(struct recorder *r, struct slot *s)
     r->done = s;
 }
 
+static void name_feed(struct note *n, struct span engine, struct span feed)
+{
+    (void)snprintf(n->object, sizeof n->object, "%.*s %.*s",
+                   (int)(engine.n < 60 ? engine.n : 60), (const char *)engine.p,
+                   (int)(feed.n < 60 ? feed.n : 60), (const char *)feed.p);
+}
+
+static void note_step(struct recorder *r, const struct step_message *m)
+{
+    struct note n;
+
+    note_init(&n, NOTE_LOSS, "store", m->time_ns);
+    name_feed(&n, m->step.engine, m->step.feed);
+    tally_add(&r->tally, &n);
+}
+
 static void step_over(struct step_message *m, bool durable)
 {
     if (m->post != NULL && !durable)
@@ -173,11 +191,13 @@ static void work_over(struct recorder *r, struct work *w, bool durable)
     r->count.steps += durable && w->kind == WORK_STEP;
     r->count.notes += durable && w->kind == WORK_NOTE;
     r->count.refused += !durable;
+    if (w->kind == WORK_STEP && !durable)
+        note_step(r, w->step);
     if (w->kind == WORK_EXCHANGE) {
         if (!durable)
             note_exchange(r, NOTE_LOSS, "store", w->slot, span_of(NULL, 0));
         slot_over(r, w->slot);
-    } else if (w->kind == WORK_STEP) {
+    } else if (w->step != NULL) {
         step_over(w->step, durable);
     }
     free(w);
@@ -202,9 +222,12 @@ static void on_step(void *ctx, struct step_message *m)
 
 static void on_again(void *ctx, struct step_message *m)
 {
-    (void)ctx; /* it was recorded, or is about to be: nothing to do */
+    struct recorder *r = ctx;
+    struct work *w = work_new(WORK_AGAIN);
+
     m->parts_left = 1;
-    step_over(m, true);
+    w->step = m;
+    push(&r->ready, w);
 }
 
 static void on_missing(void *ctx, struct span engine, struct span feed,
@@ -216,9 +239,7 @@ static void on_missing(void *ctx, struct span engine, struct span feed,
     note_init(&note, NOTE_LOSS, "feed_gap", from_ns);
     note.to_ns = to_ns;
     note.count = n;
-    (void)snprintf(note.object, sizeof note.object, "%.*s %.*s",
-                   (int)(engine.n < 60 ? engine.n : 60), (const char *)engine.p,
-                   (int)(feed.n < 60 ? feed.n : 60), (const char *)feed.p);
+    name_feed(&note, engine, feed);
     tally_add(&r->tally, &note);
 }
 
@@ -364,14 +385,28 @@ static void disconnect(struct recorder *r)
         log_warnx("the store is gone, records wait");
 }
 
+static int send_work(struct recorder *r, struct work *w)
+{
+    switch (w->kind) {
+    case WORK_EXCHANGE:
+        return send_exchange(r, w);
+    case WORK_NOTE:
+        return send_note(r, w);
+    case WORK_STEP:
+        return send_step(r, w);
+    case WORK_AGAIN:
+        break;
+    }
+    w->bytes = 0;
+    return 0;
+}
+
 static void send_ready(struct recorder *r)
 {
     while (r->store != NULL && r->ready.first != NULL &&
            store_unacked(r->store) < WINDOW && r->sent_bytes < WINDOW_BYTES) {
         struct work *w = pop(&r->ready);
-        int rc = w->kind == WORK_EXCHANGE ? send_exchange(r, w)
-                 : w->kind == WORK_NOTE   ? send_note(r, w)
-                                          : send_step(r, w);
+        int rc = send_work(r, w);
 
         if (rc == 0) {
             push(&r->sent, w);
@@ -390,11 +425,25 @@ static void send_ready(struct recorder *r)
     }
 }
 
+/* What comes next was not sent, and is over with that before it. */
+static void end_again(struct recorder *r, struct list *unsent)
+{
+    while (r->sent.first != NULL && r->sent.first->kind == WORK_AGAIN) {
+        struct work *w = pop(&r->sent);
+
+        if (unsent->first != NULL)
+            push(unsent, w);
+        else
+            work_over(r, w, true);
+    }
+}
+
 static void take_acks(struct recorder *r)
 {
-    struct list again = {NULL, NULL};
+    struct list unsent = {NULL, NULL};
     struct put_ack ack;
 
+    end_again(r, &unsent);
     while (r->store != NULL && r->sent.first != NULL) {
         int rc = store_next_ack(r->store, 0, &ack);
         struct work *w;
@@ -409,13 +458,14 @@ static void take_acks(struct recorder *r)
         w = pop(&r->sent);
         r->sent_bytes -= w->bytes;
         if (rc == -ENOSPC)
-            push(&again, w);
+            push(&unsent, w);
         else
             work_over(r, w, rc == 0);
+        end_again(r, &unsent);
     }
-    if (again.first != NULL) {
+    if (unsent.first != NULL) {
         r->retry_ns = r->now_ns + FULL_NS;
-        prepend(&r->ready, &again);
+        prepend(&r->ready, &unsent);
     }
 }
 
@@ -537,7 +587,7 @@ static void list_free(struct list *l)
     struct work *w;
 
     while ((w = pop(l)) != NULL) {
-        if (w->kind == WORK_STEP && --w->step->parts_left == 0)
+        if (w->step != NULL && --w->step->parts_left == 0)
             step_message_free(w->step);
         free(w);
     }

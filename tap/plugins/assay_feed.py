@@ -6,8 +6,11 @@ Goes out: messages batch-step/1 as NDJSON in HTTP/1.1 POSTs on one connection
 that is kept. Needs nothing but Python 3.8.
 
 It never slows or kills the engine: step() puts the message in a bounded queue
-and returns; a full queue drops it. Numbers are given in step(), so whatever is
-dropped later shows as a gap. Nothing it does raises.
+and returns. A thread makes text of it and sends it, again and again until it is
+answered, for as long as the process lives: a listener that is slow or away
+costs memory alone, at most `queue` messages and `backlog` bytes of text. What
+these do not hold is dropped. Numbers are given in step(), so whatever is
+dropped shows as a gap. Nothing it does raises.
 """
 
 import collections
@@ -20,9 +23,12 @@ import time
 import urllib.parse
 
 MESSAGE_MAX = 1 << 20
-BATCH_MAX = 256 * 1024
-TIMEOUT_S = 5
-RETRY_S = (0.1, 0.5, 2.0)
+POST_BYTES = 256 * 1024
+POST_MESSAGES = 1024  # of one POST: fewer than the tap remembers as seen
+BACKLOG_MAX = 256 << 20
+QUEUE_MAX = 65536
+TIMEOUT_S = 30
+RETRY_S = (0.1, 0.5, 2.0)  # the last one for good
 
 
 def prompt_digest(ids):
@@ -72,7 +78,8 @@ def _line(message):
 class StepFeed:
     """One engine instance's feed. Make it in the process that schedules."""
 
-    def __init__(self, url, engine, queue=4096):
+    def __init__(self, url, engine, queue=QUEUE_MAX, backlog=BACKLOG_MAX,
+                 timeout=TIMEOUT_S):
         parts = urllib.parse.urlsplit(url)
         self._host, self._port = parts.hostname, parts.port or 80
         self._path = parts.path.rstrip("/")
@@ -81,8 +88,11 @@ class StepFeed:
         self._engine = engine
         self._feed = secrets.token_hex(8)
         self._seq = 0
-        self._queue = collections.deque()
-        self._room = queue
+        self._queue = collections.deque()    # messages
+        self._backlog = collections.deque()  # their lines, the next ones
+        self._bytes = 0                      # of the backlog
+        self._queue_max, self._backlog_max = queue, backlog
+        self._timeout = timeout
         self._wake = threading.Condition()
         self._closing = False
         self._connection = None
@@ -101,7 +111,7 @@ class StepFeed:
         with self._wake:
             seq = self._seq
             self._seq += 1
-            if self._closing or len(self._queue) >= self._room:
+            if self._closing or len(self._queue) >= self._queue_max:
                 self.dropped += 1
                 return
             self._queue.append((seq, step, time_ns, padded, members, ops))
@@ -120,7 +130,11 @@ class StepFeed:
             self._closing = True
             self._wake.notify()
         self._thread.join(timeout)
-        return not self._thread.is_alive() and self.dropped == 0
+        with self._wake:  # what the thread still has is given up
+            self.dropped += len(self._queue) + len(self._backlog)
+            self._queue.clear()
+            self._backlog.clear()
+        return self.dropped == 0
 
     def _message(self, item):
         seq, step, time_ns, padded, members, ops = item
@@ -132,24 +146,42 @@ class StepFeed:
             message["ops"] = list(ops)
         return _line(message)
 
-    def _take(self):
-        """Waits for messages; up to BATCH_MAX bytes of lines and their number,
-        or None at the end."""
-        lines, size = [], 0
-        with self._wake:
-            while not self._queue and not self._closing:
-                self._wake.wait()
-            if not self._queue:
-                return None
-        while self._queue and size < BATCH_MAX:
-            item = self._queue.popleft()  # nobody else takes
+    def _write(self):
+        """Queued messages become lines, as far as the backlog has room."""
+        while self._bytes < self._backlog_max:
+            with self._wake:
+                if not self._queue:
+                    return
+                item = self._queue.popleft()  # nobody else takes
             try:
                 line = self._message(item)
             except Exception:  # not JSON: the engine must not die of it
                 line = None
-            if line is None:
-                self.dropped += 1
-            else:
+            with self._wake:
+                if line is None:
+                    self.dropped += 1
+                else:
+                    self._backlog.append(line)
+                    self._bytes += len(line)
+
+    def _next(self):
+        """Waits for lines; those of one POST, or none at the end."""
+        lines, size = [], 0
+        while True:
+            self._write()
+            with self._wake:
+                if self._backlog:
+                    break
+                if self._queue:
+                    continue
+                if self._closing:
+                    return []
+                self._wake.wait()
+        with self._wake:
+            for line in self._backlog:
+                if lines and (size + len(line) > POST_BYTES or
+                              len(lines) == POST_MESSAGES):
+                    break
                 lines.append(line)
                 size += len(line)
         return lines
@@ -160,39 +192,51 @@ class StepFeed:
         try:
             if self._connection is None:
                 self._connection = http.client.HTTPConnection(
-                    self._host, self._port, timeout=TIMEOUT_S)
+                    self._host, self._port, timeout=self._timeout)
             self._connection.request(
                 "POST", self._path, body,
                 {"Content-Type": "application/x-ndjson"})
             answer = self._connection.getresponse()
             answer.read()
             return answer.status != 503
-        except (OSError, http.client.HTTPException):
+        except Exception:  # whatever it is, the feed goes on
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
             return False
 
+    def _pause(self, seconds):
+        """Between attempts; the queue is emptied meanwhile."""
+        end = time.monotonic() + seconds
+        while not self._closing and time.monotonic() < end:
+            self._write()
+            with self._wake:
+                if not self._closing:
+                    self._wake.wait(end - time.monotonic())
+        if self._closing:
+            time.sleep(RETRY_S[0])
+
     def _send(self, lines):
+        """Until they are answered, or given up by close()."""
         body = b"".join(lines)
-        for wait in RETRY_S + (None,):
-            if self._post(body):
-                self.sent += len(lines)
+        attempt = 0
+        while self._backlog and not self._post(body):
+            self._pause(RETRY_S[min(attempt, len(RETRY_S) - 1)])
+            attempt += 1
+        with self._wake:
+            if not self._backlog:
                 return
-            if wait is None or self._closing:
-                break
-            time.sleep(wait)
-        self.dropped += len(lines)
+            for line in lines:
+                self._backlog.popleft()
+                self._bytes -= len(line)
+            self.sent += len(lines)
 
     def _run(self):
-        while True:
-            try:
-                lines = self._take()
-                if lines is None:
-                    break
-                if lines:
-                    self._send(lines)
-            except Exception:  # a bug here must not end the engine's feed
-                self.dropped += 1
-        if self._connection is not None:
-            self._connection.close()
+        try:
+            lines = self._next()
+            while lines:
+                self._send(lines)
+                lines = self._next()
+        finally:
+            if self._connection is not None:
+                self._connection.close()

@@ -12,7 +12,9 @@ call, by way of assay_feed.py; with --plan instead the operations as text, one
 a line, as recompute/llama/plan.h has them. The server needs no change. What
 a slot does that is no operation of docs/batch-feed.md (a context shift) is told
 by name, `shift SLOT`, and `lost SLOT` where the log contradicts what was read:
-such batches cannot be run again.
+such batches cannot be run again. A pass has the time of its line in the log,
+however late it is read; while the reader lags, the server waits. A line that
+the reader stumbles over costs a number of the feed, and never the server.
 
 Its answers' ids are not in its log, so a request is named `task:N` by the
 server's own count of tasks.
@@ -21,15 +23,17 @@ server's own count of tasks.
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 
-STAMP = re.compile(r"^\d+\.\d\d\.\d{3}\.\d{3} [A-Z] ")
+STAMP = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([A-Z]) ")
 ROW = re.compile(r"ubatch_print: +\d+: id = +(\d+) \(.*\), pos = +(\d+), "
                  r"n_seq_id = +(\d+), seq_id = \[([^\]]*)\], output = ([01])$",
                  re.S)
 SLOT = re.compile(r"slot +\S+: id +(\d+) \| task +(-?\d+) \| +(.*)$", re.S)
+CLOSE_S = 300  # for what is still to be sent when the server has ended
 SETTING = re.compile(r"(\w+) = (-?[0-9.]+)")
 
 
@@ -77,15 +81,42 @@ class Saved:
         self.number, self.tokens, self.place = number, tokens, None
 
 
-class Reader:
-    """Entries in, passes out: told(members, ops, time_ns) for each."""
+class Clock:
+    """Stamps count from the server's start, on its clock of the day: that start
+    is known as well as the one line that was read soonest."""
 
-    def __init__(self, told):
+    def __init__(self, now_ns=time.time_ns):
+        self.now_ns = now_ns
+        self.start_ns = None
+
+    def of(self, entry):
+        m = STAMP.match(entry)
+        if m is None:
+            return self.now_ns()
+        minutes, s, ms, us = (int(m.group(i)) for i in range(1, 5))
+        since = ((minutes * 60 + s) * 1000000 + ms * 1000 + us) * 1000
+        start = self.now_ns() - since
+        if self.start_ns is None or start < self.start_ns:
+            self.start_ns = start
+        return self.start_ns + since
+
+
+class Reader:
+    """Entries in, passes out: told(members, ops, time_ns) for each; members is
+    None for one that cannot be told."""
+
+    def __init__(self, told, clock=None):
         self.told = told
+        self.clock = clock or Clock()
+        self.when = 0         # of the entry being read
+        self.serves = False   # a request was launched
+        self.saves = 0
+        self._forget()
+
+    def _forget(self):
         self.slots = {}
         self.ops = []
         self.saved = []
-        self.saves = 0
         self.chosen = None    # slot that the next save or load is about
         self.saving = False
         self.loading = None   # slot
@@ -99,6 +130,22 @@ class Reader:
         return self.slots.setdefault(number, Slot(number))
 
     def entry(self, text):
+        self.when = self.clock.of(text)
+        try:
+            self._read(text)
+        except Exception as e:  # no line may end the server
+            sys.stderr.write("llama_log: %r at: %s\n" % (e, text[:200]))
+            self.stumble()
+
+    def stumble(self):
+        """What the slots hold is not known any more: passes are not told until
+        each of their requests is one that was launched since."""
+        waiting = len(self.waiting)
+        self._forget()
+        for _ in range(waiting + 1):
+            self.told(None, None, self.when)
+
+    def _read(self, text):
         if self.rows is not None or "input batch info" in text:
             if self._in_batch(text):
                 return
@@ -138,7 +185,7 @@ class Reader:
         elif re.search(r"ubatch_print: +\d+: \[embd\]", text):
             self.rows.append(None)
         elif re.search(r" D init: +seq +=", text):
-            self.batch = self.rows, time.time_ns()
+            self.batch = self.rows, self.when
             self.rows = None
         else:
             return " D ubatch_print:" in text
@@ -154,12 +201,16 @@ class Reader:
             self._computed(rows, when)
 
     def _computed(self, rows, when):
-        if any(row and self.slot(row[2]).request is None for row in rows):
+        if not self.serves:
             return  # the server tries its model out before it listens
         members = []
-        if None in rows:
-            # Rows of several sequences, or of no token: nothing we replay.
-            self.told(None, None, when)
+        if None in rows or any(self.slot(row[2]).request is None
+                               for row in rows):
+            # Rows of several sequences, of no token, or of a request that we
+            # did not see launched: nothing we can replay.
+            self.waiting.append((None, self.ops, when))
+            self.ops = []
+            self._flush(False)
             return
         for token, position, number, output in rows:
             slot = self.slot(number)
@@ -193,14 +244,16 @@ class Reader:
         slot.prompt = list(slot.tokens)
         slot.first["prompt"] = slot.prompt
 
-    def _flush(self, all_of_it):
+    def _flush(self, at_end):
+        """Passes whose prompts are known; of the others at the end only that
+        they were."""
         while self.waiting:
             members, ops, when = self.waiting[0]
-            for member in members:
-                if "params" in member and "prompt" not in member:
-                    if not all_of_it:
-                        return
-                    member["prompt"] = member["ids"]
+            if any("params" in m and "prompt" not in m
+                   for m in members or ()):
+                if not at_end:
+                    return
+                members = None
             self.told(members, ops, when)
             self.waiting.pop(0)
 
@@ -231,6 +284,7 @@ class Reader:
             self._released(slot)
 
     def _launch(self, slot, task, child):
+        self.serves = True
         params = slot.params
         if child and self.parent is not None:
             slot.take(self.parent[0], self.parent[1])
@@ -251,7 +305,10 @@ class Reader:
 
     def _released(self, slot):
         if slot.first is not None and "prompt" not in slot.first:
-            self._prompt(slot)  # its client left before the prompt was done
+            # Its client left before the prompt was done: there is at least one
+            # token more, so that nobody takes the last one for the prompt's.
+            slot.prompt = slot.tokens + slot.tokens[-1:]
+            slot.first["prompt"] = slot.prompt
             self._flush(False)
 
     # ---- the prompt cache in memory
@@ -367,22 +424,38 @@ def feed_to(url, engine):
     return told, feed
 
 
+def pass_on(entry):
+    """What is no debug line goes on, for as long as somebody takes it."""
+    m = STAMP.match(entry)
+    if pass_on.taken and (m is None or m.group(5) != "D"):
+        try:
+            sys.stderr.write(entry.encode("utf-8", "replace").decode() + "\n")
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass_on.taken = False
+
+
+pass_on.taken = True
+
+
 def serve(command, reader):
-    """Runs the server, reads its log; what is no debug line goes on."""
+    """Runs the server and reads its log to the end, which signals bring about
+    by ending the server: what it wrote until then counts."""
     env = dict(os.environ, LLAMA_BATCH_DEBUG="1")
     server = subprocess.Popen(
         command + ["-lv", "5", "--log-timestamps", "--log-prefix"], env=env,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", errors="surrogateescape")
-    try:
-        for entry in entries(server.stdout):
-            reader.entry(entry)
-            if not re.match(STAMP.pattern[:-len("[A-Z] ")] + "D ", entry):
-                sys.stderr.write(entry.encode("utf-8", "replace").decode() +
-                                 "\n")
-    except KeyboardInterrupt:
-        pass
-    server.terminate()
+
+    def end(signum, _):
+        server.send_signal(signum)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    for entry in entries(server.stdout):
+        reader.entry(entry)
+        pass_on(entry)
+    reader.end()
     return server.wait()
 
 
@@ -404,15 +477,13 @@ def main():
     if not a.to or not a.command:
         p.error("--to and a command, or --plan")
     told, feed = feed_to(a.to, a.engine)
-    reader = Reader(told)
-    status = serve(a.command, reader)
-    reader.end()
-    feed.close()
+    status = serve(a.command, Reader(told))
+    if not feed.close(CLOSE_S):
+        sys.stderr.write("llama_log: %d messages were not sent\n" %
+                         feed.dropped)
+        status = status or 1
     return status
 
 
 if __name__ == "__main__":
-    import signal
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -21,7 +21,7 @@ WAIT_S = 100
 class Listener:
     """Keeps what is posted; answers a script of statuses, then 204."""
 
-    def __init__(self, statuses=(), gate=None):
+    def __init__(self, statuses=(), gate=None, port=0):
         outer = self
         self.posts, self.peers, self.statuses = [], set(), list(statuses)
 
@@ -45,7 +45,7 @@ class Listener:
             def log_message(self, *args):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port),
                                                       Handler)
         self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever,
@@ -122,6 +122,66 @@ class StepFeedTest(unittest.TestCase):
         self.assertEqual(len(bodies), 3)
         self.assertEqual(len(set(bodies)), 1)  # the same feed and seq
 
+    def test_an_outage_of_any_length_costs_nothing(self):
+        """Refused and hung up on more often than any count of attempts would
+        bear; messages of the meantime come in their order."""
+        outage = threading.Event()
+        listener = self.listen([503, None] * 8)
+        feed = assay_feed.StepFeed(listener.url, "e0", queue=50)
+        feed._pause = lambda seconds: (feed._write(), outage.wait())
+        for i in range(3000):
+            feed.step(i, [MEMBER])
+            if i == 49:
+                outage.set()
+            while feed._queue and i >= 49:
+                time.sleep(0.001)  # the queue goes on into the backlog
+        self.assertTrue(feed.close(timeout=WAIT_S))
+        self.assertEqual((feed.sent, feed.dropped), (3000, 0))
+        # What was hung up on has come nevertheless.
+        numbers = [m["seq"] for m in listener.messages()]
+        self.assertEqual(list(dict.fromkeys(numbers)), list(range(3000)))
+
+    def test_what_is_not_answered_is_sent_again(self):
+        class First:  # of the posts alone
+            gate, n = threading.Event(), 0
+
+            def wait(self):
+                self.n += 1
+                if self.n == 1:
+                    self.gate.wait()
+
+        first = First()
+        listener = self.listen(gate=first)
+        feed = assay_feed.StepFeed(listener.url, "e0", timeout=0.5)
+        feed.step(1, [MEMBER])
+        self.assertTrue(feed.close(timeout=WAIT_S))
+        self.assertGreater(first.n, 1)
+        first.gate.set()
+
+    def test_a_listener_that_comes_later_gets_all(self):
+        late = Listener()
+        late.close()
+        feed = assay_feed.StepFeed(late.url, "e0")
+        for i in range(10):
+            feed.step(i, [MEMBER])
+        port = int(late.url.rsplit(":", 1)[1])
+        self.listeners.append(Listener(port=port))
+        self.assertTrue(feed.close(timeout=WAIT_S))
+        self.assertEqual([m["seq"] for m in self.listeners[-1].messages()],
+                         list(range(10)))
+
+    def test_a_backlog_that_is_full_is_a_gap(self):
+        gate = threading.Event()
+        listener = self.listen(gate=gate)
+        feed = assay_feed.StepFeed(listener.url, "e0", queue=10, backlog=1)
+        for i in range(100):
+            feed.step(i, [MEMBER])
+        gate.set()
+        feed.close(timeout=WAIT_S)
+        self.assertGreater(feed.dropped, 0)
+        self.assertEqual(feed.sent + feed.dropped, 100)
+        self.assertEqual(len(listener.messages()), feed.sent)
+
     def test_any_other_answer_will_do(self):
         listener = self.listen([404, 500])
         feed = assay_feed.StepFeed(listener.url + "/sink", "e0")
@@ -140,7 +200,7 @@ class StepFeedTest(unittest.TestCase):
         feed = assay_feed.StepFeed(url, "e0", queue=100)
         for i in range(1000):
             feed.step(i, [MEMBER])  # as above: none of these may wait
-        self.assertFalse(feed.close(timeout=WAIT_S))
+        self.assertFalse(feed.close(timeout=0.5))
         self.assertEqual(feed.dropped, 1000)
 
     def test_a_listener_that_never_answers_holds_up_nobody(self):

@@ -262,8 +262,8 @@ def message(seq, feed="f", **keys):
                       "cached": 0}]}, **keys)).encode()
 
 
-def post(port, target, body):
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_S)
+def post(port, target, body, timeout=WAIT_S):
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     c.request("POST", target, body)
     status = c.getresponse().status
     c.close()
@@ -362,6 +362,21 @@ class Live(unittest.TestCase):
             "SELECT count FROM unparsed WHERE cause = 'feed'") == [(1,)]))
         self.assertEqual(self.bed.rows("SELECT count(*) FROM exchange"),
                          [(0,)])
+
+    def test_a_message_sent_again_is_answered_when_it_is_durable(self):
+        self.bed.start_tap()
+        steps = "/assay/v1/steps"
+        body = b"\n".join(message(i) for i in range(2000))
+        for part in (message(0), message(0), body):
+            with self.assertRaises(TimeoutError):
+                post(self.feed, steps, part, 0.5)
+        self.bed.start_store()
+        self.assertEqual(post(self.feed, steps, body), 204)
+        self.assertEqual(self.bed.stop_tap(), 0)
+        self.assertTrue(until(lambda: self.bed.rows(
+            "SELECT count(*), count(DISTINCT feed_seq) FROM batch_step") ==
+            [(2000, 2000)]))
+        self.assertEqual(self.bed.rows("SELECT count(*) FROM loss"), [(0,)])
 
     def test_capture_goes_on_without_the_store(self):
         self.bed.start_tap()

@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PLUGINS = os.path.join(HERE, "..", "..", "tap", "plugins")
 sys.path.insert(0, PLUGINS)
 import llama_log  # noqa: E402
+import test_assay_feed  # noqa: E402
 
 READ_FEED = sys.argv.pop(1)
 
@@ -102,6 +103,71 @@ class LlamaLog(unittest.TestCase):
         self.assertIn("S 3 0", ops)
         self.assertIn("L 3 0", ops)
         self.assertLess(ops.index("S 3 0"), ops.index("L 3 0"))
+
+    def test_a_pass_has_the_time_of_its_line(self):
+        """However long after it was written a line is read."""
+        lag = [0]
+        clock = llama_log.Clock(lambda: 10**18 + lag[0])
+        self.assertEqual(clock.of("1.02.003.004 I x"), 10**18)
+        lag[0] = 3600 * 10**9
+        self.assertEqual(clock.of("1.02.103.004 I x"), 10**18 + 10**8)
+
+    def test_a_line_that_makes_it_stumble_is_a_gap(self):
+        lines = log_lines()
+        whole = passes(lines)
+        at = next(i for i, line in enumerate(lines)
+                  if "launching slots" in line)
+        told = passes(lines[:at] + [
+            "0.00.000.000 I srv  load:  - saving prompt with length x\n"] +
+            lines[at:])
+        gaps = [i for i, (members, _, _) in enumerate(told) if members is None]
+        self.assertGreater(len(gaps), 0)
+        # What came before is as it was, what began later as well.
+        self.assertEqual([t[0] for t in told[:gaps[0]]],
+                         [t[0] for t in whole[:gaps[0]]])
+        self.assertEqual(told[-1][0], whole[-1][0])
+
+    def test_a_prompt_left_half_way_asks_for_no_row(self):
+        lines = log_lines()
+        first = next(i for i, line in enumerate(lines)
+                     if "processing task" in line)
+        end = next(i for i in range(first, len(lines))
+                   if " D init:   seq" in lines[i])
+        half = [line.replace("output = 1", "output = 0")
+                for line in lines[:end + 1]]
+        told = passes(half + [
+            "0.09.000.000 I slot release: id  3 | task 0 | stop processing: "
+            "n_tokens = 13, truncated = 0\n"])
+        member = told[-1][0][-1]
+        self.assertEqual(member["prompt"][:-1], member["ids"])
+
+    def test_what_the_server_says_while_it_ends_is_told(self):
+        """A server that is told to end has more to say than a pipe holds."""
+        log = os.path.join(HERE, "llama_server.log")
+        server = ("import signal, sys\n"
+                  "lines = open(%r, errors='surrogateescape').readlines()\n"
+                  "out = open(1, 'w', errors='surrogateescape')\n"
+                  "out.writelines(lines[:len(lines) // 2])\n"
+                  "out.flush()\n"
+                  "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])"
+                  "\n"
+                  "print('0.09.000.000 I ready', file=out, flush=True)\n"
+                  "signal.sigwait([signal.SIGTERM])\n"
+                  "out.writelines(lines[len(lines) // 2:])\n"
+                  "out.writelines(['0.09.000.000 D x\\n'] * 20000)\n" % log)
+        listener = test_assay_feed.Listener()
+        reader = subprocess.Popen(
+            [sys.executable, os.path.join(PLUGINS, "llama_log.py"), "--to",
+             listener.url, "--", sys.executable, "-c", server],
+            stderr=subprocess.PIPE, text=True, errors="surrogateescape")
+        while "I ready" not in reader.stderr.readline():
+            self.assertIsNone(reader.poll())
+        reader.terminate()
+        reader.communicate()
+        self.assertEqual(reader.returncode, 0)
+        told = [m["members"] for m in listener.messages()]
+        listener.close()
+        self.assertEqual(told, [t[0] for t in passes(log_lines())])
 
     def test_the_tap_reads_the_messages(self):
         text = "".join(json.dumps(m, separators=(",", ":")) + "\n"
