@@ -215,6 +215,8 @@ static int compare_parsed(struct compare_state *s, const struct result *runs,
         }
     }
     c->judgement = verdict_of(&c->evidence);
+    if (c->evidence.reason == NULL && span_eq_str(s->result->level, "search"))
+        compare_search_bits(s);
     cut_rows(c);
     if (err == 0 && c->judgement.at.position != NO_POSITION)
         compare_tops(s);

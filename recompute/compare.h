@@ -7,7 +7,8 @@
  * prints fewer digits than a float32 needs, in all of an answer, is compared
  * at the digits it prints, and evidence_bits says how much that leaves: for
  * each logprob the bits of its significand that the digits can show, 24 at
- * most. An end token that the API leaves out is no difference.
+ * most; after a search it is what llama/search.h says of the equal ones. An end
+ * token that the API leaves out is no difference.
  *
  * What the two may disagree on beside the tokens is the envelope: text, usage,
  * finish reason, model name, the number of choices, logprobs that were asked

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compare_state.h"
+#include "llama/search.h"
 
 enum { FLOAT_DIGITS = 9, SIGNIFICAND_BITS = 24 };
 
@@ -99,4 +100,24 @@ bool compare_logprob(struct compare_state *s, const struct api_candidate *c,
         return true;
     return s->decimals >= 0 && isfinite(c->logprob) && isfinite(v) &&
            rounds_to(c->logprob, v, s->decimals);
+}
+
+void compare_search_bits(struct compare_state *s)
+{
+    const struct api_answer *a = &s->x->answer;
+    struct place at = s->c->judgement.at;
+    double bits = 0;
+
+    for (size_t i = 0; i < a->n_choices; i++) {
+        struct api_choice c = a->choices[i];
+        struct claim_llama claim = {.choice = &c};
+
+        if (at.position != NO_POSITION && c.index > at.choice)
+            break;
+        if (at.position != NO_POSITION && c.index == at.choice &&
+            c.n_tokens > at.position)
+            c.n_tokens = at.position;
+        bits += search_bits(&claim, s->result->forward_runs);
+    }
+    s->c->evidence_bits = (uint64_t)bits;
 }

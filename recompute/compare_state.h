@@ -42,6 +42,9 @@ void compare_finish(struct compare_state *s, struct span claimed,
 int compare_decimals(const struct api_answer *a);
 bool compare_logprob(struct compare_state *s, const struct api_candidate *c,
                      uint32_t bits);
+/* Of a search: what the equal logprobs up to the first difference say, less
+ * what was tried for them. */
+void compare_search_bits(struct compare_state *s);
 
 /* compare.c: a row of the page; returns it, or NULL when out of memory. */
 struct difference_row *compare_row(struct compare_state *s, uint32_t choice,

@@ -14,6 +14,7 @@
 #include "llama/order.h"
 #include "llama/request.h"
 #include "llama/sampler.h"
+#include "llama/solo.h"
 #include "llama/text.h"
 #include "recompute/sample.h"
 
@@ -157,9 +158,25 @@ int llama_answer_take(struct llama_answer *a, const float *logits)
     return 0;
 }
 
-uint32_t llama_answer_last(const struct llama_answer *a)
+static int on_step(void *arg, const float *logits, uint32_t *ret_next)
 {
-    return a->tokens[a->n - 1].id;
+    struct llama_answer *a = arg;
+    int err = llama_answer_take(a, logits);
+
+    if (err != 0)
+        return err;
+    *ret_next = a->tokens[a->n - 1].id;
+    return a->ended ? 1 : 0;
+}
+
+int llama_answer_alone(struct llama_answer *a, uint64_t *runs)
+{
+    struct solo s = {a->d->model, &a->d->recipe.run, a->d->pool, on_step, a};
+    const struct llama_prompt *p = llama_request_prompt(a->request, a->k);
+    int err = solo_run(&s, p->ids, p->n_ids);
+
+    *runs += a->n;
+    return err;
 }
 
 static void fill_tokens(const struct llama_answer *a, struct pile *pile,

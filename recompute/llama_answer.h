@@ -42,8 +42,9 @@ void llama_answer_fini(struct llama_answer *a);
 
 /* The logits of its next step. -EDOM: one is NaN. -ENOMEM. */
 int llama_answer_take(struct llama_answer *a, const float *logits);
-/* The token chosen last. */
-uint32_t llama_answer_last(const struct llama_answer *a);
+/* Runs it to its end as if the engine did nothing else; *runs is moved on by
+ * one a token step. Errors of solo_run. */
+int llama_answer_alone(struct llama_answer *a, uint64_t *runs);
 
 /* Bytes of candidates stay the model's; all else is copied to the pile. */
 int llama_answer_finish(struct llama_answer *a, struct pile *pile,

@@ -235,6 +235,7 @@ bool manifest_record(const struct manifest *m, const char *model,
     record_text(r, "engine", span_str(engine));
     record_text(r, "numerics", span_str(m->numerics));
     record_text(r, "recipe", span_str(m->recipe));
+    record_text(r, "level", span_str(m->level));
     for (size_t i = 0; i < m->n_files; i++) {
         record_begin(r, "file");
         record_add_text(r, span_str(m->files[i].name));

@@ -53,6 +53,9 @@ static int digest(const struct settings *s, const char *dir,
     if (err != 0)
         return err;
     err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_why);
+    if (err == 0)
+        (void)snprintf(ret_m->level, sizeof ret_m->level, "%s",
+                       deployed_invariant(&d) ? "invariant" : "search");
     deployed_fini(&d);
     return err;
 }

@@ -15,14 +15,10 @@
 #include "llama/plan_needs.h"
 #include "llama/plan_run.h"
 #include "llama/request.h"
-#include "llama/solo.h"
 #include "llama_answer.h"
 #include "run.h"
+#include "search_llama.h"
 #include "store/dialect.h"
-
-/* Rows of a stream from which flash attention goes over tiles, and cells from
- * which it may split one row over the engine's threads. */
-enum { TILED_ROWS = 64, SPLIT_CELLS = 512 };
 
 /* A job being run. */
 struct work {
@@ -130,39 +126,6 @@ static int run_plan(struct work *w)
     return err == -ECANCELED ? 0 : err;
 }
 
-static int on_step(void *arg, const float *logits, uint32_t *ret_next)
-{
-    struct llama_answer *a = arg;
-    int err = llama_answer_take(a, logits);
-
-    if (err != 0)
-        return err;
-    *ret_next = llama_answer_last(a);
-    return a->ended ? 1 : 0;
-}
-
-static int run_alone(struct work *w, struct llama_answer *a)
-{
-    struct solo s = {w->d->model, &w->d->recipe.run, w->d->pool, on_step, a};
-    const struct llama_prompt *p = llama_request_prompt(&w->request, a->k);
-
-    return solo_run(&s, p->ids, p->n_ids);
-}
-
-/* No batch can change what this deployment computes, whatever else it ran or
- * had cached: its products are invariant, cells follow positions, and flash
- * attention, whose rows do not depend on one another, is never tiled and never
- * split. (Without flash attention a prompt's token that a neighbour cut off
- * goes another way than its fellows.) */
-static bool is_invariant(const struct deployed *d)
-{
-    const struct llama_recipe *r = &d->recipe.run;
-
-    return !r->unified && r->flash && r->n_ubatch < TILED_ROWS &&
-           (r->threads == 1 || r->cells < SPLIT_CELLS) &&
-           llama_model_invariant(d->model, &r->build);
-}
-
 static int open_answers(struct work *w)
 {
     int err = 0;
@@ -180,24 +143,52 @@ static int open_answers(struct work *w)
     return err;
 }
 
+static int run_alone(struct work *w)
+{
+    int err = 0;
+
+    for (size_t k = 0; err == 0 && k < w->n; k++)
+        if (w->answers[k].turn == NULL && w->answers[k].n == 0)
+            err =
+                llama_answer_alone(&w->answers[k], &w->o->result.forward_runs);
+    return err;
+}
+
+static int run_search(struct work *w, const char **ret_reason)
+{
+    struct search_job s = {w->d, w->j, &w->request, w->answers, w->n, w->o};
+
+    return search_llama(&s, ret_reason);
+}
+
+/* The level: by the feed if there is one, else without a batch if none can
+ * change a bit, else by search. */
 static int run_answers(struct work *w, const char **ret_reason)
 {
     struct result *r = &w->o->result;
+    bool searched = !w->has_feed && !deployed_invariant(w->d);
     int err;
 
     r->route = span_str(w->has_feed ? "replay" : "invariant");
     r->level = span_str(w->has_feed ? "plan" : "-");
     *ret_reason = "no_metadata";
-    if (!w->has_feed && !is_invariant(w->d))
+    if (searched && w->j->n_exchanges == 0)
         return -ENODATA;
     *ret_reason = "worker_failed";
     err = open_answers(w);
     if (err == 0 && w->has_feed)
         err = run_plan(w);
-    for (size_t k = 0; err == 0 && k < w->n; k++)
-        if (w->answers[k].turn == NULL)
-            err = run_alone(w, &w->answers[k]);
-    return err;
+    else if (err == 0 && searched)
+        err = run_search(w, ret_reason);
+    return err == 0 ? run_alone(w) : err;
+}
+
+/* /v1/responses says `completed` whatever ended the answer. */
+static void set_finish(const struct work *w, struct result_choice *c)
+{
+    if (span_eq_str(w->j->api, "openai.responses") &&
+        span_eq_str(c->finish, "length"))
+        c->finish = span_str("stop");
 }
 
 /* The server counts the first answer's tokens alone. */
@@ -209,6 +200,7 @@ static int finish(struct work *w)
     r->choices = pile_take(&w->o->pile, w->n, sizeof *r->choices);
     for (size_t k = 0; err == 0 && r->choices != NULL && k < w->n; k++) {
         err = llama_answer_finish(&w->answers[k], &w->o->pile, &r->choices[k]);
+        set_finish(w, &r->choices[k]);
         r->n_choices = k + 1;
     }
     if (err == 0 && r->n_choices != 0) {

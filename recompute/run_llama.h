@@ -6,10 +6,10 @@
  *              batches are run again up to the end of the answer. An answer
  *              whose prompt no turn of the feed has is recomputed as if alone:
  *              what the engine ran was something else.
- *   invariant  no feed, and a deployment in which no batch can change a bit:
- *              weights with invariant products, -np, flash attention, -ub
- *              below 64, and -t 1 or fewer than 512 cells a slot
- * Otherwise the job cannot be run (no_metadata).
+ *   invariant  no feed, and a deployment in which no batch can change a bit
+ *              (deployed_invariant)
+ *   search     the packet's exchanges, the answer among them (search_llama.h)
+ * A packet that has none of these cannot be run (no_metadata).
  *
  * With a plan, tokens are those it would have chosen while the engine's own
  * were the same: at the first other one the choice ends, `finish` empty.

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TOKEN_MAX = 256 };
+enum { TOKEN_MAX = 256, DETAIL_MAX = 256 };
 
 static struct span word(const char *s)
 {
@@ -117,6 +117,19 @@ static void put_place(struct record *r, const struct comparison *x)
     put_bits(r, "recomputed_bits", recomputed);
 }
 
+/* What the worker has to say, or what a match rests on if not on logprobs. */
+static struct span verdict_detail(const struct result *first,
+                                  const struct comparison *x)
+{
+    const struct evidence *e = &x->evidence;
+    struct span s = first == NULL ? word(NULL) : first->detail;
+
+    if (s.n != 0 || x->judgement.verdict != VERDICT_MATCH || e->logprobs != 0)
+        return s.n > DETAIL_MAX ? span_of(s.p, DETAIL_MAX) : s;
+    return word(e->tokens != 0 ? "compared by tokens, without logprobs"
+                               : "compared by text, without tokens");
+}
+
 bool verdict_record(const struct claim *c, const struct result *first,
                     const struct comparison *x, struct record *r)
 {
@@ -138,5 +151,7 @@ bool verdict_record(const struct claim *c, const struct result *first,
     record_text(r, "envelope", span_str(x->envelope));
     put_place(r, x);
     record_u64(r, "evidence_bits", x->evidence_bits);
+    record_u64(r, "forward_runs", first == NULL ? 0 : first->forward_runs);
+    record_text(r, "detail", verdict_detail(first, x));
     return !r->full;
 }

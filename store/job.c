@@ -15,8 +15,10 @@
 #define JOB_SCHEMA   "assay.job/1"
 #define CLAIM_SCHEMA "assay.claim/1"
 
-static const char *const modes[] = {
-    [JOB_BLIND] = "blind", [JOB_FORCED] = "forced", [JOB_NONE] = "none"};
+static const char *const modes[] = {[JOB_BLIND] = "blind",
+                                    [JOB_FORCED] = "forced",
+                                    [JOB_SEARCH] = "search",
+                                    [JOB_NONE] = "none"};
 
 /* One of the first n modes. */
 static enum job_mode read_mode(struct packet *p, size_t n)
@@ -74,6 +76,30 @@ static json_t *new_array(const struct span *s, size_t n,
     return a;
 }
 
+static json_t *new_exchange(const struct job_exchange *e, bool *bad)
+{
+    json_t *o = json_object();
+
+    packet_set(o, "api", packet_new_text(e->api), bad);
+    packet_set(o, "streamed", json_boolean(e->streamed), bad);
+    packet_set(o, "request", packet_new_base64(e->request), bad);
+    packet_set(o, "response", packet_new_base64(e->response), bad);
+    packet_set(o, "request_ns", new_ns(e->request_ns), bad);
+    packet_set(o, "answer_ns", new_ns(e->answer_ns), bad);
+    return o;
+}
+
+static void set_exchanges(json_t *o, const struct job *j, bool *bad)
+{
+    json_t *a = json_array();
+
+    for (size_t i = 0; i < j->n_exchanges; i++)
+        packet_add(a, new_exchange(&j->exchanges[i], bad), bad);
+    packet_set(o, "exchanges", a, bad);
+    packet_set(o, "left_beside", packet_new_u64(j->left_beside), bad);
+    packet_set(o, "left_before", packet_new_u64(j->left_before), bad);
+}
+
 int job_write(const struct job *j, char **ret_bytes, size_t *ret_n)
 {
     json_t *o = json_object();
@@ -96,6 +122,8 @@ int job_write(const struct job *j, char **ret_bytes, size_t *ret_n)
                new_array(j->messages, j->n_messages, packet_new_base64, &bad),
                &bad);
     packet_set(o, "claimed", new_or_null(j->claimed, packet_new_base64), &bad);
+    if (j->mode == JOB_SEARCH)
+        set_exchanges(o, j, &bad);
     return packet_dump(o, bad, ret_bytes, ret_n);
 }
 
@@ -139,6 +167,48 @@ static uint32_t read_runs(struct packet *p)
     return (uint32_t)runs;
 }
 
+static void read_exchange(struct packet *parent, const json_t *object,
+                          struct job_exchange *e)
+{
+    struct packet p = packet_in(parent, object);
+
+    packet_text(&p, "api", &e->api, "api is missing or not a text");
+    packet_bool(&p, "streamed", &e->streamed,
+                "streamed is missing or not true or false");
+    packet_base64(&p, "request", &e->request,
+                  "request is missing or not base64");
+    packet_base64(&p, "response", &e->response,
+                  "response is missing or not base64");
+    e->request_ns = read_ns(&p, "request_ns",
+                            "request_ns is missing or not a decimal text");
+    e->answer_ns =
+        read_ns(&p, "answer_ns", "answer_ns is missing or not a decimal text");
+    packet_join(parent, &p);
+}
+
+static void read_exchanges(struct packet *p, struct job *j)
+{
+    static const char why[] = "exchanges is missing or not a list";
+    const json_t *a = packet_array(p, "exchanges", why);
+    size_t n = json_array_size(a);
+
+    packet_u64(p, "left_beside", INT64_MAX, &j->left_beside,
+               "left_beside is missing or not a number");
+    packet_u64(p, "left_before", INT64_MAX, &j->left_before,
+               "left_before is missing or not a number");
+    if (!p->failed && n == 0)
+        packet_fail(p, "a search must have its own exchange");
+    j->exchanges = packet_alloc(p->memory, n, sizeof *j->exchanges);
+    if (j->exchanges == NULL) {
+        p->no_memory = true;
+        packet_fail(p, "out of memory");
+    }
+    for (size_t i = 0; !p->failed && i < n; i++) {
+        read_exchange(p, json_array_get(a, i), &j->exchanges[i]);
+        j->n_exchanges = i + 1;
+    }
+}
+
 static void read_job(struct packet *p, struct job *j)
 {
     static const struct list steps = {
@@ -166,6 +236,8 @@ static void read_job(struct packet *p, struct job *j)
     read_spans(p, &messages, &j->messages, &j->n_messages);
     packet_base64_or_null(p, "claimed", &j->claimed,
                           "claimed is missing or neither base64 nor null");
+    if (!p->failed && j->mode == JOB_SEARCH)
+        read_exchanges(p, j);
     if (!p->failed && j->mode == JOB_BLIND && j->claimed.n != 0)
         packet_fail(p, "a blind job must not know what was claimed");
 }

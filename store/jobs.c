@@ -182,6 +182,8 @@ static int set_nonce(struct jobs *j, struct unit *u)
     if (j->config.forced &&
         (secret[16] << 8 | secret[17]) % 100 < (int)j->config.forced_percent)
         u->job.mode = JOB_FORCED;
+    if (u->job.n_exchanges != 0)
+        u->job.mode = JOB_SEARCH;
     if (u->claim.reason.n != 0)
         u->job.mode = JOB_NONE;
     return 0;
@@ -251,6 +253,8 @@ static const char *mode_name(enum job_mode mode)
         return "blind";
     case JOB_FORCED:
         return "forced";
+    case JOB_SEARCH:
+        return "search";
     case JOB_NONE:
         return "none";
     }

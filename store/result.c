@@ -81,6 +81,8 @@ int result_write(const struct result *r, char **ret_bytes, size_t *ret_n)
     packet_set(o, "reason", packet_new_text(r->reason), &bad);
     packet_set(o, "route", packet_new_text(r->route), &bad);
     packet_set(o, "level", packet_new_text(r->level), &bad);
+    packet_set(o, "forward_runs", packet_new_u64(r->forward_runs), &bad);
+    packet_set(o, "detail", packet_new_text(r->detail), &bad);
     packet_set(o, "model", packet_new_text(r->model), &bad);
     packet_set(o, "prompt_tokens", packet_new_u64(r->prompt_tokens), &bad);
     packet_set(o, "completion_tokens", packet_new_u64(r->completion_tokens),
@@ -211,6 +213,9 @@ static void read_head(struct packet *p, struct result *r)
         packet_fail(p, "exactly an uncheckable result has a reason");
     packet_text(p, "route", &r->route, "route is missing or not a text");
     packet_text(p, "level", &r->level, "level is missing or not a text");
+    packet_u64(p, "forward_runs", INT64_MAX, &r->forward_runs,
+               "forward_runs is missing or not a number");
+    packet_text(p, "detail", &r->detail, "detail is missing or not a text");
     packet_text(p, "model", &r->model, "model is missing or not a text");
 }
 

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "neighbours.h"
 #include "store/exchange.h"
 #include "store/record.h"
+
+const char *const unit_request[] = {"req", "req_map", "req_body"};
+const char *const unit_response[] = {"resp", "resp_map", "resp_body"};
 
 /* A buffer that lives as long as the unit. */
 struct unit_memory {
@@ -17,8 +21,7 @@ struct unit_memory {
     uint8_t *bytes;
 };
 
-/* Takes the buffer; on failure it is freed. */
-static int keep(struct unit *u, uint8_t *bytes)
+int unit_keep(struct unit *u, uint8_t *bytes)
 {
     struct unit_memory *m = malloc(sizeof(*m));
 
@@ -32,7 +35,7 @@ static int keep(struct unit *u, uint8_t *bytes)
     return 0;
 }
 
-static int keep_copy(struct unit *u, struct span s, struct span *ret_s)
+int unit_keep_copy(struct unit *u, struct span s, struct span *ret_s)
 {
     uint8_t *bytes = malloc(s.n + 1);
 
@@ -41,7 +44,7 @@ static int keep_copy(struct unit *u, struct span s, struct span *ret_s)
     if (s.n != 0)
         memcpy(bytes, s.p, s.n);
     *ret_s = span_of(bytes, s.n);
-    return keep(u, bytes);
+    return unit_keep(u, bytes);
 }
 
 void unit_fini(struct unit *u)
@@ -63,7 +66,7 @@ int unit_payload(struct unit *u, struct ledger *l, uint64_t seq,
     int rc = ledger_payload(l, seq, name, &bytes, &n);
 
     if (rc == 0)
-        rc = keep(u, bytes);
+        rc = unit_keep(u, bytes);
     if (rc == 0)
         *ret_bytes = span_of(bytes, n);
     return rc;
@@ -75,37 +78,43 @@ static void cannot_run(struct unit *u, const char *reason)
         u->claim.reason = span_str(reason);
 }
 
-/* A payload that the leaf may not have: empty then. One that is gone makes
- * the unit uncheckable. */
+/* A payload that the leaf may not have: empty then. -ENODATA: it is gone. */
 static int take_payload(struct unit *u, struct ledger *l, uint64_t seq,
                         const char *name, struct span *ret_bytes)
 {
     int rc = unit_payload(u, l, seq, name, ret_bytes);
 
-    if (rc == -ENODATA || rc == -EBADMSG)
-        cannot_run(u, "unavailable_payload");
-    return rc == -ENODATA || rc == -EBADMSG || rc == -ENOENT ? 0 : rc;
+    return rc == -EBADMSG ? -ENODATA : rc == -ENOENT ? 0 : rc;
 }
 
-/* The decoded body of one side; names: raw bytes, map, decoded body. */
-static int take_body(struct unit *u, struct ledger *l,
-                     const char *const names[3], struct span *ret_body)
+int unit_body(struct unit *u, struct ledger *l, uint64_t seq,
+              const char *const names[3], struct span *ret_body)
 {
     struct exchange_side side = {0};
     uint8_t *owned = NULL;
-    int rc = take_payload(u, l, u->seq, names[0], &side.raw);
+    int rc = take_payload(u, l, seq, names[0], &side.raw);
 
     if (rc == 0)
-        rc = take_payload(u, l, u->seq, names[1], &side.map);
+        rc = take_payload(u, l, seq, names[1], &side.map);
     if (rc == 0)
-        rc = take_payload(u, l, u->seq, names[2], &side.body);
+        rc = take_payload(u, l, seq, names[2], &side.body);
     if (rc == 0)
         rc = exchange_body(&side, ret_body, &owned);
-    if (rc == -EINVAL) {
-        cannot_run(u, "unavailable_payload");
-        return 0;
-    }
-    return rc == 0 && owned != NULL ? keep(u, owned) : rc;
+    if (rc == -EINVAL)
+        return -ENODATA;
+    return rc == 0 && owned != NULL ? unit_keep(u, owned) : rc;
+}
+
+/* A side whose payloads are gone makes the unit uncheckable. */
+static int take_body(struct unit *u, struct ledger *l,
+                     const char *const names[3], struct span *ret_body)
+{
+    int rc = unit_body(u, l, u->seq, names, ret_body);
+
+    if (rc != -ENODATA)
+        return rc;
+    cannot_run(u, "unavailable_payload");
+    return 0;
 }
 
 static int column_text(struct unit *u, sqlite3_stmt *s, int i,
@@ -114,7 +123,7 @@ static int column_text(struct unit *u, sqlite3_stmt *s, int i,
     const uint8_t *p = sqlite3_column_text(s, i);
     struct span text = span_of(p, (size_t)sqlite3_column_bytes(s, i));
 
-    return keep_copy(u, text, ret_s);
+    return unit_keep_copy(u, text, ret_s);
 }
 
 /* The exchange's row into job and claim. */
@@ -126,6 +135,7 @@ static int take_row(struct unit *u, sqlite3_stmt *s)
         rc = column_text(u, s, 3, &u->job.model);
     u->seq = (uint64_t)sqlite3_column_int64(s, 0);
     u->job.request_ns = sqlite3_column_int64(s, 6);
+    u->answer_ns = sqlite3_column_int64(s, 7);
     u->claim.api = u->job.api;
     u->claim.model = u->job.model;
     u->claim.status = (uint32_t)sqlite3_column_int64(s, 4);
@@ -138,7 +148,8 @@ static int take_row(struct unit *u, sqlite3_stmt *s)
 static int take_exchange(struct unit *u, struct ledger *l)
 {
     static const char sql[] =
-        "SELECT seq,complete,api,model,status,streamed,req_first_ns "
+        "SELECT seq,complete,api,model,status,streamed,req_first_ns,"
+        "resp_last_ns "
         "FROM exchange WHERE unit=?1";
     sqlite3_stmt *s;
     int rc;
@@ -173,7 +184,7 @@ static int take_manifest(struct unit *u, struct ledger *l)
     if (rc == -ENOENT)
         return 0;
     if (rc == 0)
-        rc = keep_copy(u, leaf.bytes, &u->job.manifest);
+        rc = unit_keep_copy(u, leaf.bytes, &u->job.manifest);
     if (rc == 0 && record_parse_hex(record_find(u->job.manifest, "manifest"),
                                     u->claim.manifest,
                                     sizeof(u->claim.manifest)) != PARSE_OK)
@@ -189,12 +200,16 @@ static int add_step(struct unit *u, struct ledger *l, uint64_t seq)
     int rc = ledger_leaf(l, seq, &leaf);
 
     if (rc == 0)
-        rc = keep_copy(u, leaf.bytes, &j->steps[j->n_steps]);
+        rc = unit_keep_copy(u, leaf.bytes, &j->steps[j->n_steps]);
     if (rc != 0)
         return rc;
     j->n_steps++;
     message = span_of(NULL, 0);
     rc = take_payload(u, l, seq, "message", &message);
+    if (rc == -ENODATA) {
+        cannot_run(u, "unavailable_payload");
+        rc = 0;
+    }
     if (rc == 0 && message.p != NULL)
         j->messages[j->n_messages++] = message;
     return rc;
@@ -210,11 +225,11 @@ static int make_room(struct unit *u, size_t n)
         free(u->job.messages);
         return -ENOMEM;
     }
-    if (keep(u, (uint8_t *)u->job.steps) != 0) {
+    if (unit_keep(u, (uint8_t *)u->job.steps) != 0) {
         free(u->job.messages);
         return -ENOMEM;
     }
-    return keep(u, (uint8_t *)u->job.messages);
+    return unit_keep(u, (uint8_t *)u->job.messages);
 }
 
 /* The steps of the exchange's api_id. */
@@ -276,10 +291,16 @@ static int take_steps(struct unit *u, struct ledger *l)
     return rc;
 }
 
+/* Without a feed, and where batches change bits, a job is a search, which needs
+ * the answer and whatever ran beside it. */
+static bool needs_search(const struct unit *u)
+{
+    return u->claim.reason.n == 0 && u->job.n_messages == 0 &&
+           span_eq_str(record_find(u->job.manifest, "level"), "search");
+}
+
 static int collect(struct unit *u, struct ledger *l)
 {
-    static const char *const req[] = {"req", "req_map", "req_body"};
-    static const char *const resp[] = {"resp", "resp_map", "resp_body"};
     int rc = take_exchange(u, l);
 
     if (rc == -ENOENT) {
@@ -287,13 +308,15 @@ static int collect(struct unit *u, struct ledger *l)
         return 0;
     }
     if (rc == 0)
-        rc = take_body(u, l, req, &u->job.request);
+        rc = take_body(u, l, unit_request, &u->job.request);
     if (rc == 0)
-        rc = take_body(u, l, resp, &u->claim.response);
+        rc = take_body(u, l, unit_response, &u->claim.response);
     if (rc == 0)
         rc = take_manifest(u, l);
     if (rc == 0)
         rc = take_steps(u, l);
+    if (rc == 0 && needs_search(u))
+        rc = neighbours_take(u, l);
     u->claim.request = u->job.request;
     return rc;
 }

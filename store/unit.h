@@ -12,7 +12,8 @@
  * unit_fini. */
 struct unit {
     uint64_t epoch;
-    uint64_t seq; /* of its leaf */
+    uint64_t seq;      /* of its leaf */
+    int64_t answer_ns; /* its end */
     struct job job;
     struct claim claim; /* reason not empty: it cannot be run */
     struct unit_memory *memory;
@@ -27,5 +28,15 @@ void unit_fini(struct unit *u);
  * ledger_payload. */
 int unit_payload(struct unit *u, struct ledger *l, uint64_t seq,
                  const char *name, struct span *ret_bytes);
+
+/* The payloads of each side of an exchange: raw bytes, map, decoded body. */
+extern const char *const unit_request[3], *const unit_response[3];
+/* The decoded body of one side of exchange seq, kept until unit_fini.
+ * -ENODATA: a payload is gone. */
+int unit_body(struct unit *u, struct ledger *l, uint64_t seq,
+              const char *const names[3], struct span *ret_body);
+/* Takes the buffer until unit_fini; on failure it is freed. -ENOMEM. */
+int unit_keep(struct unit *u, uint8_t *bytes);
+int unit_keep_copy(struct unit *u, struct span s, struct span *ret_s);
 
 #endif

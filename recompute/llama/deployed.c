@@ -22,7 +22,9 @@
 #include "recompute/model.h"
 #include "why.h"
 
-enum { ENGINE_MAX = 1 << 20 };
+/* Rows of a stream from which flash attention goes over tiles, and cells from
+ * which it may split one row over the engine's threads. */
+enum { ENGINE_MAX = 1 << 20, TILED_ROWS = 64, SPLIT_CELLS = 512 };
 
 bool deployed_is(const char *dir)
 {
@@ -99,4 +101,13 @@ void deployed_fini(struct deployed *d)
     if (d->gguf)
         gguf_close(d->gguf);
     *d = (struct deployed){0};
+}
+
+bool deployed_invariant(const struct deployed *d)
+{
+    const struct llama_recipe *r = &d->recipe.run;
+
+    return !r->unified && r->flash && r->n_ubatch < TILED_ROWS &&
+           (r->threads == 1 || r->cells < SPLIT_CELLS) &&
+           llama_model_invariant(d->model, &r->build);
 }

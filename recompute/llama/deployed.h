@@ -41,4 +41,12 @@ int deployed_init(const char *dir, const char *recipes, unsigned threads,
                   struct deployed *ret_d, struct why *ret_why);
 void deployed_fini(struct deployed *d);
 
+/* No batch can change what this deployment computes, whatever else it ran or
+ * had cached: its products are invariant, cells follow positions (-np), and
+ * flash attention, whose rows do not depend on one another, is never tiled
+ * (-ub below 64) and never split (-t 1, or fewer than 512 cells a slot).
+ * Without flash attention a prompt's token that a neighbour cut off goes
+ * another way than its fellows. */
+bool deployed_invariant(const struct deployed *d);
+
 #endif

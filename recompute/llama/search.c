@@ -4,6 +4,7 @@
  */
 #include "llama/search.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +13,10 @@
 #include "llama/llama.h"
 #include "llama/recipe.h"
 #include "llama/sampler.h"
-#include "llama/trial.h"
+#include "llama/search_desk.h"
 #include "store/dialect.h"
 
 enum {
-    ROUNDS = 4,
     LEADS = 3,
     CUTS = 24,
     RUNS_WAY = 12,     /* of one way of a prompt, for each token */
@@ -25,39 +25,21 @@ enum {
     PATH_FLOATS = 1 << 28
 };
 
-/* A claim that is solved lends its keys and values. */
-struct donor {
-    struct llama_saved *saved;
-    uint64_t *trace; /* of its n positions */
-    size_t n;
-};
-
-struct desk {
-    const struct search *s;
-    struct alphabet alphabet;
-    const struct claim_llama *claims;
-    struct search_verdict *verdicts;
-    struct donor *donors; /* one a claim; n 0: none yet */
-    size_t n;
-    struct trial trial;
-};
-
-static uint32_t token_of(const struct claim_llama *c, size_t position)
+uint32_t desk_token(const struct claim_llama *c, size_t position)
 {
     return position < c->n_prompt ? c->prompt[position]
                                   : claim_token(c, position - c->n_prompt);
 }
 
-/* The first n_cached tokens of c stand in this claim too. */
-static bool may_share(const struct desk *d, size_t other,
-                      const struct claim_llama *c)
+bool desk_may_share(const struct desk *d, size_t other,
+                    const struct claim_llama *c)
 {
     const struct claim_llama *o = &d->claims[other];
 
     if (!o->prompt || o->n_prompt + claim_tokens(o) <= c->n_cached)
         return false;
     for (size_t i = 0; i < c->n_cached; i++)
-        if (token_of(o, i) != c->prompt[i])
+        if (desk_token(o, i) != c->prompt[i])
             return false;
     return true;
 }
@@ -65,7 +47,7 @@ static bool may_share(const struct desk *d, size_t other,
 static bool shares(const struct desk *d, size_t donor,
                    const struct claim_llama *c)
 {
-    return d->donors[donor].n >= c->n_cached && may_share(d, donor, c);
+    return d->donors[donor].n >= c->n_cached && desk_may_share(d, donor, c);
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -210,7 +192,7 @@ static int attempt_led(struct desk *d, struct attempt *a)
         return 0;
     t->lead = prompt + claim_tokens(t->claim);
     for (unsigned i = 0; !err && !a->solved && !a->spent && i < LEADS; i++) {
-        t->furthest = 0;
+        t->furthest = t->missed = 0;
         err = attempt_all(d, a);
         if (t->furthest == 0 || prompt + t->furthest - 1 >= t->lead)
             break;
@@ -287,7 +269,7 @@ static bool all_lent(const struct desk *d, size_t self)
     const struct claim_llama *c = d->trial.claim;
 
     for (size_t i = 0; i < d->n; i++)
-        if (i != self && d->donors[i].n == 0 && may_share(d, i, c))
+        if (i != self && d->donors[i].n == 0 && desk_may_share(d, i, c))
             return false;
     return true;
 }
@@ -307,22 +289,29 @@ static const char *gap(const struct desk *d, const struct attempt *a,
         return "the cached prefix may be of a request that is not solved";
     if (!a->ways->complete)
         return "cells of a unified cache are not on the wire";
+    if (t->missed != t->furthest + 1)
+        return "no batch of it could be tried";
     if (t->furthest == 0 && d->alphabet.places && d->n > 2)
         return "kernels depend on places in a ubatch that neighbours hide";
     return NULL;
 }
 
-static void conclude(struct desk *d, const struct attempt *a, size_t lent)
+static int conclude(struct desk *d, const struct attempt *a, size_t lent)
 {
     struct search_verdict *v = &d->verdicts[a->self];
+    const struct trial *t = &d->trial;
 
     claim_score_init(&v->score);
-    v->score.first = d->trial.furthest;
+    v->score.first = t->furthest;
     v->why = gap(d, a, lent);
     if (v->why)
-        return;
+        return 0;
     v->outcome = SEARCH_REFUTED;
-    v->score.differing = 1;
+    claim_score_init(&v->score);
+    (void)claim_step(&t->desk, t->claim, t->furthest,
+                     t->path + t->furthest * t->desk.vocab, NULL, &v->score);
+    assert(v->score.differing > 0);
+    return desk_report(d, a->self);
 }
 
 /* The wire's own count, or every one that an earlier request can have left. */
@@ -342,7 +331,7 @@ static size_t list_cached(const struct desk *d, size_t self, uint32_t *ret_c)
         if (i == self || !o->prompt)
             continue;
         while (k + 1 < c->n_prompt && k < o->n_prompt + claim_tokens(o) &&
-               token_of(o, k) == c->prompt[k])
+               desk_token(o, k) == c->prompt[k])
             k++;
         add_cut(ret_c, &n, k, c->n_prompt);
     }
@@ -352,6 +341,14 @@ static size_t list_cached(const struct desk *d, size_t self, uint32_t *ret_c)
 static bool has_logprobs(const struct claim_llama *c)
 {
     return c->choice->has_logprobs && !c->after_sampling;
+}
+
+static int not_found(struct search_verdict *v)
+{
+    claim_score_init(&v->score);
+    v->outcome = SEARCH_UNDECIDED;
+    v->why = "without logprobs its batches cannot be found";
+    return 0;
 }
 
 /* A batch was found. Without logprobs it is the first one tried, and all there
@@ -368,13 +365,10 @@ static int accept(struct desk *d, size_t self)
     v->why = NULL;
     v->bits = search_bits(c, v->runs);
     if (has_logprobs(c) || v->invariant)
-        return keep_donor(d, self);
-    if (v->score.choices > 0 && v->score.differing == 0)
-        return 0;
-    claim_score_init(&v->score);
-    v->outcome = SEARCH_UNDECIDED;
-    v->why = "without logprobs its batches cannot be found";
-    return 0;
+        err = keep_donor(d, self);
+    else if (v->score.choices == 0 || v->score.differing != 0)
+        return not_found(v);
+    return err ? err : desk_report(d, self);
 }
 
 /* The claim of d->trial, all ways of its prompt and all prefixes. */
@@ -405,12 +399,12 @@ static int solve_cached(struct desk *d, size_t self, bool last_round)
     if (!err && a.solved)
         err = accept(d, self);
     else if (!err)
-        conclude(d, &a, lent);
+        err = conclude(d, &a, lent);
     prefills_fini(&ways);
     return err;
 }
 
-static int solve(struct desk *d, size_t self, bool last_round)
+int desk_solve(struct desk *d, size_t self, bool last_round)
 {
     struct search_verdict *v = &d->verdicts[self];
     struct claim_llama c = d->claims[self];
@@ -418,12 +412,15 @@ static int solve(struct desk *d, size_t self, bool last_round)
     bool guessed = c.n_cached == SIZE_MAX;
     int err = 0;
 
+    size_t tokens = c.n_prompt + claim_tokens(&c);
+    d->trial.limit = d->s->limit ? d->s->limit : RUNS_FREE + RUNS_STEP * tokens;
+
     size_t n = list_cached(d, self, cached);
     d->trial.claim = &c;
     for (size_t i = 0; !err && i < n; i++) {
         c.n_cached = cached[i];
         d->trial.runs = 0;
-        d->trial.furthest = 0;
+        d->trial.furthest = d->trial.missed = 0;
         err = solve_cached(d, self, last_round);
         if (v->outcome == SEARCH_SOLVED)
             break;
@@ -454,7 +451,7 @@ double search_bits(const struct claim_llama *c, uint64_t tried)
 }
 
 /* Why a claim cannot be searched for at all, or NULL. */
-static const char *hopeless(const struct desk *d, const struct claim_llama *c)
+const char *desk_hopeless(const struct desk *d, const struct claim_llama *c)
 {
     size_t n = claim_tokens(c);
 
@@ -503,7 +500,7 @@ static int open_trial(struct desk *d)
     err = err ? err : llama_run_open(d->s->model, d->s->pool, NULL, &t->run);
     if (err)
         return err;
-    size_t rows = longest(d);
+    size_t rows = longest(d) + 1; /* and the one that ends an answer */
     if (rows > PATH_FLOATS / t->desk.vocab)
         rows = PATH_FLOATS / t->desk.vocab;
     t->path = malloc(rows * t->desk.vocab * sizeof(*t->path));
@@ -535,14 +532,11 @@ static int one_round(struct desk *d, unsigned round, bool *ret_more)
     for (size_t i = 0; i < d->n; i++) {
         struct search_verdict *v = &d->verdicts[i];
         const struct claim_llama *c = &d->claims[i];
-        if (v->outcome != SEARCH_UNDECIDED || hopeless(d, c))
+        if (v->outcome != SEARCH_UNDECIDED || desk_hopeless(d, c))
             continue;
         if ((round == 0) != (c->n_cached <= 1))
             continue;
-        size_t tokens = c->n_prompt + claim_tokens(c);
-        d->trial.limit =
-            d->s->limit ? d->s->limit : RUNS_FREE + RUNS_STEP * tokens;
-        int err = solve(d, i, round + 1 == ROUNDS);
+        int err = desk_solve(d, i, round + 1 == SEARCH_ROUNDS);
         if (err)
             return err;
         *ret_more |= v->outcome == SEARCH_SOLVED;
@@ -561,13 +555,16 @@ int search_claims(const struct search *s, const struct claim_llama *claims,
     for (size_t i = 0; !err && i < n; i++) {
         ret_verdicts[i] = (struct search_verdict){.outcome = SEARCH_UNDECIDED};
         claim_score_init(&ret_verdicts[i].score);
-        ret_verdicts[i].why = hopeless(&d, &claims[i]);
-        if (claim_by_text(&claims[i]))
+        ret_verdicts[i].why = desk_hopeless(&d, &claims[i]);
+        if (s->wanted.n == 0 && claim_by_text(&claims[i]))
             err = search_text(s, &claims[i], &ret_verdicts[i]);
     }
-    for (unsigned round = 0; !err && round < ROUNDS; round++) {
+    if (!err && s->wanted.n > 0)
+        err = desk_solve_wanted(&d);
+    for (unsigned round = 0; !err && s->wanted.n == 0 && round < SEARCH_ROUNDS;
+         round++) {
         if (!more && round > 1)
-            round = ROUNDS - 1;
+            round = SEARCH_ROUNDS - 1;
         err = one_round(&d, round, &more);
     }
     close_desk(&d);

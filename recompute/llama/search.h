@@ -44,15 +44,31 @@ struct search_verdict {
     const char *why;          /* undecided: words; else NULL */
 };
 
+/*
+ * Who asks for some of the claims only. found takes the logits of the answer's
+ * first n steps, as far as batches were found, vocab floats each: of a claim
+ * that is solved all, of one that is refuted up to the first that no batch
+ * gives, as the likeliest gives it. It returns 1 where a solved answer did not
+ * end with its tokens: then it is called again with the row after the last one
+ * under each regime, until it returns 0. Below 0 ends the search.
+ */
+struct search_wanted {
+    size_t first, n; /* of the claims; n 0: all, and found is not called */
+    int (*found)(void *arg, size_t claim, const float *rows, size_t n);
+    void *arg;
+};
+
 struct search {
     const struct llama_model *model;
     const struct recipe *recipe;
     struct pool *pool; /* or NULL */
     uint64_t limit;    /* runs for one claim; 0: as search.c has it */
     const struct llama_text *text; /* NULL: answers without ids are open */
+    struct search_wanted wanted;
 };
 
-/* n claims, n verdicts. -ENOMEM, or what llama_run_ubatch cannot do. */
+/* n claims, n verdicts. Those of claims that are not wanted say only what was
+ * needed of them. -ENOMEM, or what llama_run_ubatch cannot do. */
 int search_claims(const struct search *s, const struct claim_llama *claims,
                   size_t n, struct search_verdict *ret_verdicts);
 

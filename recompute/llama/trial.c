@@ -161,9 +161,12 @@ static bool step_equal(struct trial *t, size_t step, const float *logits)
 
     claim_score_init(&s);
     bool equal = claim_step(&t->desk, t->claim, step, logits, NULL, &s);
-    if (equal && t->path)
+    bool missed = !equal && step == t->furthest && t->missed != step + 1;
+    if (t->path && (equal || missed))
         memcpy(t->path + step * t->desk.vocab, logits,
                t->desk.vocab * sizeof(*logits));
+    if (missed)
+        t->missed = step + 1;
     if (equal && step + 1 > t->furthest)
         t->furthest = step + 1;
     return equal;
@@ -306,5 +309,21 @@ int trial_answer(struct trial *t, bool *ret_equal)
     free(w.steps);
     if (!err)
         *ret_equal = step > 0;
+    return err;
+}
+
+int trial_after(struct trial *t, unsigned regime)
+{
+    size_t n = claim_tokens(t->claim);
+    size_t position = t->claim->n_prompt + n - 1;
+    struct llama_choice c = choice_of(&t->alphabet->decode[regime]);
+    struct llama_choice_room room;
+
+    cut_cells(t, position, &room, &c);
+    llama_cache_remove(t->cache, 0, (uint32_t)position, UINT32_MAX);
+    int err = run(t, position, 1, &c);
+    if (!err)
+        memcpy(t->path + n * t->desk.vocab, t->logits,
+               t->desk.vocab * sizeof(*t->path));
     return err;
 }

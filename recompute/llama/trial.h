@@ -25,10 +25,13 @@ struct trial {
     size_t lead;
     float *logits;    /* rows of the last run */
     size_t rows_size; /* of logits, in rows */
-    float *path;      /* rows of the accepted steps, or NULL: too many */
-    uint64_t *trace;  /* signature of each position's computation so far */
+    /* Rows of the accepted steps, and of the first that was not, as it was
+     * tried first; NULL: too many. */
+    float *path;
+    uint64_t *trace; /* signature of each position's computation so far */
     uint64_t runs, limit;
     size_t furthest; /* steps that some hypothesis reached */
+    size_t missed;   /* the step that path has as tried first, plus 1 */
 };
 
 /* Takes prefix (a solved claim's state) for the first n_cached positions, or
@@ -41,5 +44,9 @@ int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
                  bool *ret_equal);
 /* Runs the answer after its first token. -EDQUOT: the limit is reached. */
 int trial_answer(struct trial *t, bool *ret_equal);
+
+/* The row after the answer's last token, into path, under a regime of the
+ * alphabet. */
+int trial_after(struct trial *t, unsigned regime);
 
 #endif

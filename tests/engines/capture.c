@@ -93,6 +93,9 @@ static int read_exchange(const char *base, struct recorded *ret_r)
     enum parse parsed = PARSE_BAD;
     if (api)
         parsed = dialect_parse(api, body, resp, streamed, &ret_r->exchange);
+    ret_r->body = body;
+    ret_r->answer = resp;
+    ret_r->streamed = streamed;
     if (parsed == PARSE_OK)
         return 0;
     if (api)

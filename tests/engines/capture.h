@@ -13,6 +13,8 @@
 struct recorded {
     char name[64];
     uint8_t *request, *response; /* bytes as read; parsed forms borrow them */
+    struct span body, answer;    /* in them: what an exchange carried */
+    bool streamed;
     struct api_exchange exchange;
 };
 

@@ -153,6 +153,8 @@ static void verdict(struct store_client *c, const struct job_row *j, bool bad)
     record_text(&r, "claimed_bits", span_str(""));
     record_text(&r, "recomputed_bits", span_str(""));
     record_u64(&r, "evidence_bits", 0);
+    record_u64(&r, "forward_runs", 0);
+    record_text(&r, "detail", span_str(""));
     add(c, "verdict", &r);
 }
 

@@ -402,6 +402,8 @@ static void verdict(struct world *w, const struct checked *c, bool bad)
     record_text(&r, "claimed_bits", span_str(""));
     record_text(&r, "recomputed_bits", span_str(""));
     record_u64(&r, "evidence_bits", 0);
+    record_u64(&r, "forward_runs", 0);
+    record_text(&r, "detail", span_str(""));
     if (world_lies(w, LIE_VERDICT_TO_MATCH) && bad)
         replace(&r, "verdict MISMATCH\nclass token", "verdict MATCH\nclass -");
     if (world_lies(w, LIE_VERDICT_CLASS) && bad)

@@ -80,6 +80,49 @@ static void job_reads_back_equal(void **state)
     free(bytes);
 }
 
+static void a_search_reads_back_with_its_exchanges(void **state)
+{
+    struct job_exchange e[] = {{.api = text("openai.chat"),
+                                .streamed = true,
+                                .request = text("{}"),
+                                .response = span_of("\0\xff", 2),
+                                .request_ns = 5,
+                                .answer_ns = 1764417600123456789},
+                               {.api = text("x"), .request_ns = 6}};
+    struct job j = a_job(), back;
+    const char *why;
+    char *bytes;
+    size_t n;
+
+    (void)state;
+    j.mode = JOB_SEARCH;
+    j.exchanges = e;
+    j.n_exchanges = 2;
+    j.left_beside = 3;
+    j.left_before = 4;
+    assert_int_equal(job_write(&j, &bytes, &n), 0);
+    assert_int_equal(job_read(span_of(bytes, n), &back, &why), 0);
+    assert_int_equal(back.mode, JOB_SEARCH);
+    assert_int_equal(back.n_exchanges, 2);
+    assert_int_equal(back.left_beside, 3);
+    assert_int_equal(back.left_before, 4);
+    for (size_t i = 0; i < 2; i++) {
+        assert_span(back.exchanges[i].api, e[i].api);
+        assert_span(back.exchanges[i].request, e[i].request);
+        assert_span(back.exchanges[i].response, e[i].response);
+        assert_int_equal(back.exchanges[i].streamed, e[i].streamed);
+        assert_int_equal(back.exchanges[i].request_ns, e[i].request_ns);
+        assert_int_equal(back.exchanges[i].answer_ns, e[i].answer_ns);
+    }
+    job_free(&back);
+    free(bytes);
+    j.n_exchanges = 0;
+    assert_int_equal(job_write(&j, &bytes, &n), 0);
+    assert_int_equal(job_read(span_of(bytes, n), &back, &why), -EBADMSG);
+    assert_string_equal(why, "a search must have its own exchange");
+    free(bytes);
+}
+
 static void request_of_every_length_survives(void **state)
 {
     uint8_t body[70];
@@ -162,7 +205,8 @@ static void whatever_is_not_the_form_is_refused(void **state)
     refuse("a5a5", "a5", "unit is missing or not 32 bytes in hex");
     refuse("5a5a\",\"mode", "5a5\",\"mode",
            "nonce is missing or not 16 bytes in hex");
-    refuse("\"forced\"", "\"search\"", "mode is not a known one");
+    refuse("\"forced\"", "\"none\"", "mode is not a known one");
+    refuse("\"forced\"", "\"search\"", "exchanges is missing or not a list");
     refuse("\"forced\"", "\"blind\"",
            "a blind job must not know what was claimed");
     refuse("\"runs\":2", "\"runs\":0", "runs is missing or not 1 to 1000");
@@ -374,6 +418,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(job_reads_back_equal),
+        cmocka_unit_test(a_search_reads_back_with_its_exchanges),
         cmocka_unit_test(request_of_every_length_survives),
         cmocka_unit_test(text_that_is_not_utf8_is_replaced),
         cmocka_unit_test(whatever_is_not_the_form_is_refused),

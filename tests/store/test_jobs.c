@@ -23,6 +23,8 @@
 /* When the engine began the first of its steps: as the fixture asks. */
 #define STEP_NS UINT64_C(1764417600000000000)
 
+enum { SEARCHED = 7 }; /* fill of a manifest whose jobs are searches */
+
 static void put_manifest_of(struct store_client *c, const char *model,
                             const char *numerics, uint8_t fill)
 {
@@ -41,6 +43,7 @@ static void put_manifest_of(struct store_client *c, const char *model,
     record_text(&r, "engine", span_str("e"));
     record_text(&r, "numerics", span_str(numerics));
     record_text(&r, "recipe", span_str("-"));
+    record_text(&r, "level", span_str(fill == SEARCHED ? "search" : ""));
     assert_int_equal(put_kind(c, "manifest", &r, &ack), 0);
 }
 
@@ -237,6 +240,56 @@ static void a_deployments_packet_carries_its_whole_feed(void **state)
     stop(&d);
 }
 
+/* Without a feed, and where batches change bits: with everything that the
+ * server answered and that can have met it. */
+static void a_search_packet_carries_its_neighbours(void **state)
+{
+    struct store_client *tap, *sampler, *recompute;
+    enum { LATER = 200000000, AFTER = 400000000 }; /* ns; each takes 0.1 s */
+    struct put_ack unit, other;
+    struct daemon_run d;
+    struct claim c;
+    struct job j;
+
+    (void)state;
+    start(&d, "");
+    tap = connect_as(&d, "tap");
+    sampler = connect_as(&d, "sampler");
+    recompute = connect_as(&d, "recompute");
+    put_manifest_of(recompute, "stories260k", "ggml", SEARCHED);
+    assert_int_equal(put_exchange(tap, 0, true, &other), 0);
+    assert_int_equal(put_exchange(tap, 1, false, &other), 0);
+    assert_int_equal(put_exchange(tap, LATER, true, &unit), 0);
+    assert_int_equal(put_exchange(tap, LATER + 1, true, &other), 0);
+    assert_int_equal(put_exchange(tap, LATER + 2, false, &other), 0);
+    assert_int_equal(put_exchange(tap, LATER + 3, false, &other), 0);
+    assert_int_equal(put_exchange(tap, AFTER, true, &other), 0);
+    put_draw(sampler, &unit, 1);
+    j = read_job(&d, &unit);
+    assert_int_equal(j.mode, JOB_SEARCH);
+    assert_int_equal(j.n_exchanges, 3);
+    for (size_t i = 0; i < j.n_exchanges; i++) {
+        assert_true(span_eq_str(j.exchanges[i].request, "{\"a\":1}"));
+        assert_true(span_eq_str(j.exchanges[i].response, "{\"b\":2}"));
+        assert_true(span_eq_str(j.exchanges[i].api, "openai.chat"));
+        assert_true(j.exchanges[i].streamed);
+    }
+    assert_int_equal(j.exchanges[0].request_ns, STEP_NS + LATER);
+    assert_int_equal(j.exchanges[0].answer_ns, STEP_NS + 100000000 + LATER);
+    assert_int_equal(j.exchanges[1].request_ns, STEP_NS);
+    assert_int_equal(j.exchanges[2].request_ns, STEP_NS + LATER + 1);
+    assert_int_equal(j.left_beside, 2);
+    assert_int_equal(j.left_before, 1);
+    c = read_claim(&d, &unit);
+    assert_int_equal(c.mode, JOB_SEARCH);
+    job_free(&j);
+    claim_free(&c);
+    store_close(tap);
+    store_close(sampler);
+    store_close(recompute);
+    stop(&d);
+}
+
 static void put_claimed(struct store_client *c, const struct put_ack *unit,
                         bool ids)
 {
@@ -379,6 +432,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_draw_makes_claims_and_blind_packets),
         cmocka_unit_test(a_deployments_packet_carries_its_whole_feed),
+        cmocka_unit_test(a_search_packet_carries_its_neighbours),
         cmocka_unit_test(a_forced_packet_waits_for_the_claimed_ids),
         cmocka_unit_test(a_restart_finishes_what_a_crash_left),
         cmocka_unit_test(a_result_becomes_a_file),

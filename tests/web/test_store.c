@@ -161,6 +161,8 @@ static void add_verdict(struct box *b, const uint8_t unit[32])
     record_text(&r, "claimed_bits", span_str("bf8520e9"));
     record_text(&r, "recomputed_bits", span_str("bf8507c8"));
     record_u64(&r, "evidence_bits", 14);
+    record_u64(&r, "forward_runs", 0);
+    record_text(&r, "detail", span_str(""));
     ack = add(b, "compare", &(struct put){"verdict", &r, &payload, 1});
     b->verdict = name_of(ack.unit);
     free(bytes);

@@ -39,6 +39,9 @@ struct manifest {
     struct manifest_file *files;
     size_t n_files;
     char numerics[32], recipe[64];
+    /* Of a deployment what its jobs are run by without a feed: "invariant",
+     * "search". Not in the digest: it follows from the files. */
+    char level[16];
     uint8_t manifest[32], weights[32];
     /* Zeros when there is no such file. template: chat_template.jinja, or
      * tokenizer_config.json where the template stands in there. */

@@ -10,22 +10,29 @@
  * bodies in base64.
  *
  * job    {"schema":"assay.job/1","epoch":1,"unit":HEX,"nonce":HEX,
- *         "mode":"blind"|"forced","runs":N,"api":"openai.chat",
+ *         "mode":"blind"|"forced"|"search","runs":N,"api":"openai.chat",
  *         "request":BASE64,"request_ns":"T","model":TEXT,
  *         "manifest":LEAF TEXT or null,"steps":[LEAF TEXT ...],
  *         "messages":[BASE64 of the feed messages ...],
  *         "claimed":BASE64 or null}
  *         claimed: payload `ids` of the record `claimed`, forced mode only:
  *         for each choice u32 count, then u32 ids, big-endian
+ *         search mode only, beside these:
+ *         "exchanges":[{"api":..,"streamed":true,"request":BASE64,
+ *           "response":BASE64,"request_ns":"T","answer_ns":"T"} ...],
+ *         "left_beside":N,"left_before":N
+ *         exchanges: the unit's own first, then others of its server that
+ *         began before its end (store/neighbours.h); left_: how many of them,
+ *         beside it and before it, are missing here
  * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
- *         "api":..,"mode":"blind"|"forced"|"none","status":200,
+ *         "api":..,"mode":"blind"|"forced"|"search"|"none","status":200,
  *         "streamed":true,"model":TEXT,"request":BASE64,"response":BASE64,
  *         "manifest":HEX,"runs":N,"reason":TEXT}
  *         (runs: results to wait for; reason: "" unless mode is none)
  * result {"schema":"assay.result/1","unit":HEX,"nonce":HEX,"run":1,
  *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
  *         "reason":TEXT ("" if ok),"route":"invariant","level":"-",
- *         "model":TEXT,"prompt_tokens":N,"completion_tokens":N,
+ *         "forward_runs":N,"detail":TEXT,"model":TEXT,"prompt_tokens":N,"completion_tokens":N,
  *         "digests":[HEX of layer outputs ...],
  *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
  *            "tokens":[{"id":5,"bytes":HEX,"logprob":BITS,
@@ -41,7 +48,15 @@
 
 /* JOB_NONE: a claim alone, no job packet: the unit cannot be run, and the
  * claim's reason says why. */
-enum job_mode { JOB_BLIND, JOB_FORCED, JOB_NONE };
+enum job_mode { JOB_BLIND, JOB_FORCED, JOB_SEARCH, JOB_NONE };
+
+/* What was asked of a server and what it answered; decoded bodies. */
+struct job_exchange {
+    struct span api;
+    bool streamed;
+    struct span request, response;
+    int64_t request_ns, answer_ns; /* begin of the one, end of the other */
+};
 
 struct job {
     uint64_t epoch;
@@ -57,6 +72,9 @@ struct job {
     struct span *messages;
     size_t n_steps, n_messages;
     struct span claimed;
+    struct job_exchange *exchanges; /* JOB_SEARCH: the unit's own first */
+    size_t n_exchanges;
+    uint64_t left_beside, left_before;
     void *memory; /* owns the spans of a job that was read */
 };
 
@@ -106,6 +124,8 @@ struct result {
     bool ok;            /* else: reason says why it could not be checked */
     struct span reason; /* from docs/records.md */
     struct span route, level;
+    uint64_t forward_runs; /* token steps and prompt pieces; 0: not counted */
+    struct span detail;    /* words on what was done or is missing, or empty */
     struct span model;
     uint64_t prompt_tokens, completion_tokens;
     struct span *digests; /* raw 32-byte digests */

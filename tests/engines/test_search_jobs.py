@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every recorded exchange, drawn: a job packet of mode search is a MATCH.
+
+usage: test_search_jobs.py SEARCH_JOBS CAPTURES
+
+What cannot be one is named below, with its reason. Then the same with one
+thing changed: a MISMATCH with its place, never a match; and never a MISMATCH
+where the packet lacks what ran beside it.
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, CAPTURES = sys.argv.pop(1), sys.argv.pop(1)
+LIBRARY = os.path.join(CAPTURES, "llama.cpp", "libllama")
+OLD, NEW = "llama.cpp/", "llama.cpp-b11434/"
+KEYS = ("name", "verdict", "class", "reason", "level", "position", "tokens",
+        "logprobs", "differ", "bits", "runs", "envelope", "detail")
+
+# Errors, an answer cut off, and requests with tools or formats.
+REASONS = {
+    NEW + "edge-bf16-np4": {
+        "error_answer": {"e03", "e04", "e31", "o10"},
+        "unsupported_parameter": {"e09", "e10", "e16", "e17", "e20"},
+        "unseeded": {"e30"}, "incomplete": {"x_disc"}},
+}
+
+
+def declared(top, folder, model=None):
+    """A directory that declares the server of a folder."""
+    with open(os.path.join(folder, "engine.json"), encoding="utf-8") as f:
+        model = model or json.load(f)["model"]
+    path = os.path.join(folder, model)
+    if not os.path.exists(path):
+        path = os.path.join(LIBRARY, model)
+    os.symlink(os.path.abspath(path), os.path.join(top, "model.gguf"))
+    os.symlink(os.path.abspath(os.path.join(folder, "engine.json")),
+               os.path.join(top, "engine.json"))
+    return top
+
+
+def judge(folder, *left_out, model=None):
+    """Verdicts by request."""
+    with tempfile.TemporaryDirectory() as top:
+        out = subprocess.run([PROGRAM, folder, declared(top, folder, model),
+                              *left_out], check=True, text=True,
+                             stdout=subprocess.PIPE, timeout=900).stdout
+    print(out, flush=True)
+    rows = [dict(zip(KEYS, line.split(" ", len(KEYS) - 1)))
+            for line in out.splitlines()]
+    return {row["name"]: row for row in rows}
+
+
+def altered(top, folder, name, change):
+    """The folder, its answer `name` after change(text)."""
+    for file in os.listdir(folder):
+        path = os.path.join(folder, file)
+        if not file.endswith((".req", ".resp")) and file != "engine.json":
+            continue
+        with open(path, encoding="utf-8", newline="") as f:
+            text = f.read()
+        if file == name + ".resp":
+            text = change(text)
+        with open(os.path.join(top, file), "w", encoding="utf-8",
+                  newline="") as f:
+            f.write(text)
+    return top
+
+
+def one_ulp(at):
+    """A change of logprob number `at` in the text."""
+    def change(text):
+        m = list(re.finditer(r'"logprob":(-[0-9.]+)', text))[at]
+        bits, = struct.unpack(">I", struct.pack(">f", float(m[1])))
+        value, = struct.unpack(">f", struct.pack(">I", bits + 1))
+        return text[:m.start(1)] + repr(value) + text[m.end(1):]
+    return change
+
+
+class Recorded(unittest.TestCase):
+    def check(self, name, *left_out):
+        reasons = {one: reason for reason, ones in
+                   REASONS.get(name, {}).items() for one in ones}
+        verdicts = judge(os.path.join(CAPTURES, name), *left_out)
+        self.assertGreater(len(verdicts), 5)
+        for one, v in verdicts.items():
+            if one in reasons:
+                self.assertEqual((v["verdict"], v["reason"]),
+                                 ("UNCHECKABLE", reasons[one]), v)
+            else:
+                self.assertEqual((v["verdict"], v["differ"], v["level"]),
+                                 ("MATCH", "0", "search"), v)
+                self.assertGreater(int(v["runs"]), 0)
+        self.assertGreater(sum(int(v["bits"]) for v in verdicts.values()),
+                           1000)
+
+    def test_the_older_version(self):
+        self.check(OLD + "syn-bf16-np4")
+
+    def test_the_newer_version(self):
+        self.check(NEW + "conc-bf16-np4")
+
+    def test_every_kind_of_request(self):
+        self.check(NEW + "edge-bf16-np4")
+
+    def test_what_is_found_needs_nothing_that_is_left_out(self):
+        self.check(NEW + "conc-bf16-np4", "1")
+
+
+class Changed(unittest.TestCase):
+    folder = os.path.join(CAPTURES, NEW + "conc-bf16-np4")
+
+    def test_one_ulp_in_one_logprob(self):
+        with tempfile.TemporaryDirectory() as top:
+            os.symlink(os.path.join(LIBRARY, "s260k-bf16.gguf"),
+                       os.path.join(top, "s260k-bf16.gguf"))
+            # Each position has its own and three alternatives.
+            altered(top, self.folder, "a0", one_ulp(4 * 2))
+            v = judge(top)["a0"]
+            self.assertEqual(
+                (v["verdict"], v["class"], v["position"], v["level"]),
+                ("MISMATCH", "logprob", "2", "search"), v)
+            self.assertGreater(int(v["bits"]), 5)
+            v = judge(top, "1")["a0"]
+            self.assertEqual((v["verdict"], v["reason"]),
+                             ("UNCHECKABLE", "search_undecided"), v)
+            self.assertIn("beside", v["detail"])
+
+    def test_other_weights(self):
+        verdicts = judge(self.folder, model="s260k-q8_0.gguf")
+        self.assertNotIn("MATCH", {v["verdict"] for v in verdicts.values()})
+        v = verdicts["a0"]
+        self.assertEqual((v["verdict"], v["position"]), ("MISMATCH", "0"), v)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
