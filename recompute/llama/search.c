@@ -299,7 +299,7 @@ static const char *gap(const struct desk *d, const struct attempt *a,
 static int conclude(struct desk *d, const struct attempt *a, size_t lent)
 {
     struct search_verdict *v = &d->verdicts[a->self];
-    const struct trial *t = &d->trial;
+    struct trial *t = &d->trial;
 
     claim_score_init(&v->score);
     v->score.first = t->furthest;
