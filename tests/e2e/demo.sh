@@ -4,10 +4,12 @@
 # requests again, says what it found in ten lines, and keeps serving.
 #
 #   demo.sh [--once] [--requests N] [--cheat KIND] [--play] [--users]
+#           [--engine assay|llama.cpp]
 #
 # --once    ends when all is said; exit code 0 if exactly the cheat was found
-# --cheat   other-weights, altered-token, temperature, hidden-member,
-#           unreported, cached-answer, or none
+# --engine  our own, or the real llama-server, which is built the first time
+# --cheat   other-weights, altered-token, none; our own engine's as well:
+#           temperature, hidden-member, unreported, cached-answer
 # --play    no root, no live tap: the tap reads a recorded capture
 # --users   each daemon as a user of its own, none of them root
 # Environment: BUILD, the build directory (build).
@@ -18,17 +20,24 @@ build=${BUILD:-$root/build}
 once=no
 requests=120
 cheat=altered-token
+engine=assay
 play=no
 users=no
+
+usage() {
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
 
 while [ $# -gt 0 ]; do
     case $1 in
     --once) once=yes ;;
     --requests) requests=$2; shift ;;
     --cheat) cheat=$2; shift ;;
+    --engine) engine=$2; shift ;;
     --play) play=yes ;;
     --users) users=yes ;;
-    *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) usage ;;
     esac
     shift
 done
@@ -39,71 +48,14 @@ fi
 
 top=$(mktemp -d "${TMPDIR:-/tmp}/assay-demo-XXXXXX")
 conf=$top/assay.conf
-model=$root/tests/prover/stories260k
-pids=()
-declare -A pid_of
-
-# The last first: each still finds the store up for its last records.
-finish() {
-    local i
-    for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-        kill "${pids[i]}" 2>/dev/null || true
-        wait "${pids[i]}" 2>/dev/null || true
-    done
-    rm -rf "$top"
-}
-trap finish EXIT
-trap 'exit 130' INT TERM
-
-fail() {
-    echo "demo: $*" >&2
-    tail -n 5 "$top"/*.log >&2 2>/dev/null || true
-    exit 4
-}
-
-# start NAME COMMAND...: a daemon, its talk in NAME.log.
-start() {
-    local name=$1
-    shift
-    "$@" >"$top/$name.out" 2>"$top/$name.log" &
-    pids+=($!)
-    pid_of[$name]=$!
-}
-
-# stop NAME: ends a daemon and waits until it has.
-stop() {
-    local pid=${pid_of[$1]} i
-    kill "$pid"
-    wait "$pid" || true
-    for i in "${!pids[@]}"; do
-        [ "${pids[i]}" != "$pid" ] || unset "pids[$i]"
-    done
-    pids=("${pids[@]}")
-}
-
-# await WHAT NAME COMMAND...: until the command succeeds; the daemon NAME is to
-# bring it about. The limit is for what hangs, not for what is slow.
-await() {
-    local what=$1 pid=${pid_of[$2]} end=$((SECONDS + 600))
-    shift 2
-    until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || fail "$what did not come"
-        kill -0 "$pid" 2>/dev/null || fail "$what did not come: it ended"
-        sleep 0.1
-    done
-}
-
-# Free for our daemons as long as this runs.
-hold_ports() {
-    start ports python3 tests/held_port.py 3
-    await "a port" ports eval "[ \"\$(wc -l <'$top/ports.out')\" -eq 3 ]"
-    { read -r port; read -r feed_port; read -r web_port; } <"$top/ports.out"
-}
-
-assay() {
-    "$build/config/assay" -c "$conf" "$@"
-}
-
+. tests/e2e/daemons.sh
+case $engine in
+assay) . tests/e2e/engine_assay.sh ;;
+llama.cpp) . tests/e2e/engine_llama.sh ;;
+*) usage ;;
+esac
+[ -n "$(engine_expected)" ] || usage
+[ $engine = assay ] || [ $play = no ] || usage
 # Users that every Debian has. Who reads the index, compare, has the group of
 # the store's user.
 declare -A user=([store]=nobody [tap]=daemon [sampler]=bin [recompute]=games
@@ -133,7 +85,8 @@ tap: {
     $(user_settings tap)
 };
 sampler: { feed_required = true; $(user_settings sampler) };
-recompute: { models = [ "$model" ]; $(user_settings recompute) };
+recompute: { models = [ "$model" ]; recipes = "$root/config/recipes";
+    $(user_settings recompute) };
 compare: { $(user_settings compare) };
 web: { key_file = "$top/web.key"; actor = "demo"; reveal = true; };
 EOF
@@ -170,15 +123,9 @@ start_page() {
     await "the page" page curl -sf "http://127.0.0.1:$web_port/assay/"
 }
 
-# The tap last: the question whether the engine is up is not for the record.
-start_engine() {
-    local cheating=()
-    [ "$cheat" = none ] || cheating=(--cheat "$cheat" --cheat-request
-        $((requests / 2)) --cheat-log "$top/cheated")
-    start engine "$build/tests/prover/assay-prover" --model "$model" \
-        --name stories --engine demo --port "$port" \
-        --feed "127.0.0.1:$feed_port" "${cheating[@]}"
-    await "the engine" engine curl -sf "http://127.0.0.1:$port/health"
+# First, so that it hears the feed's first message. A connection to its port
+# says no more than that it listens.
+start_tap() {
     start tap "$build/tap/assay-tap" -c "$conf"
     await "the tap" tap curl -s "http://127.0.0.1:$feed_port/"
 }
@@ -280,19 +227,6 @@ report() {
     echo "page         http://127.0.0.1:$web_port/assay/"
 }
 
-# What the planted cheat must show as, and nothing besides: class of mismatch,
-# class of finding, "-" for none.
-expected() {
-    case $cheat in
-    none) echo "- -" ;;
-    other-weights) echo "logprob -" ;;
-    altered-token | temperature) echo "token -" ;;
-    hidden-member) echo "- orphan_metadata" ;;
-    unreported) echo "- no_metadata" ;;
-    cached-answer) echo "token no_metadata" ;;
-    esac
-}
-
 # Is each daemon the user that it should have become?
 as_users() {
     local name is
@@ -309,7 +243,7 @@ as_planted() {
     [ $users = no ] || as_users || return 1
     grep -q "a count and no estimate" "$top/verify" || return 1
     seen=$(query "SELECT seen = drawn AND drawn = match + mismatch AND
-        mismatch <= 1 AND loss = 0 AND unparsed = 0 FROM certificate")
+        loss = 0 AND unparsed = 0, mismatch FROM certificate" | tr '|' ' ')
     class=$(query "SELECT class FROM verdict WHERE verdict = 'MISMATCH'")
     finding=$(query "SELECT class FROM finding")
     id=$(query "SELECT api_id FROM exchange x JOIN verdict v
@@ -318,12 +252,13 @@ as_planted() {
         echo "demo: $id did not cheat" >&2
         return 1
     fi
-    [ "$seen ${class:--} ${finding:--}" = "1 $(expected)" ] && return
+    [ "$seen ${class:--} ${finding:--}" = "1 $(engine_expected)" ] && return
     echo "demo: found $seen ${class:--} ${finding:--}," \
-        "expected 1 $(expected)" >&2
+        "expected 1 $(engine_expected)" >&2
     return 1
 }
 
+engine_prepare
 hold_ports
 write_settings
 echo "== starting store, workers and page in $top" >&2
@@ -336,7 +271,8 @@ if [ $play = yes ]; then
     await "the record of the capture" store recorded 1
 else
     echo "== starting tap and engine, sending $requests requests" >&2
-    start_engine
+    start_tap
+    engine_start
     send_requests
     await "the record of each request" tap recorded "$requests"
     stop engine # which sends the rest of its feed first
