@@ -17,6 +17,7 @@
 #include "shape.h"
 #include "store/client.h"
 #include "store/sha256.h"
+#include "work.h"
 
 enum {
     WINDOW = 256,            /* puts on the way */
@@ -30,30 +31,13 @@ static const int64_t tally_ns = 10000000000;    /* interval of own notes */
 
 /* WORK_AGAIN: a message that came before; it is nothing to send, and over when
  * all that was queued before it is. */
-enum work_kind { WORK_EXCHANGE, WORK_NOTE, WORK_STEP, WORK_AGAIN };
-
-struct work {
-    struct work *next;
-    enum work_kind kind;
-    struct slot *slot;
-    struct note note;
-    struct step_message *step;
-    size_t part; /* of the step, from 1 */
-    size_t bytes;
-    bool again; /* sent before, not acknowledged */
-};
-
-struct list {
-    struct work *first, *last;
-};
-
 struct recorder {
     struct recorder_config config;
     struct store_client *store;
     struct shaper *shaper;
     struct order *order;
     struct tally tally;
-    struct list ready, sent;
+    struct work_list ready, sent;
     size_t sent_bytes;
     struct slot *done;
     int64_t retry_ns, tally_at_ns, now_ns;
@@ -63,46 +47,6 @@ struct recorder {
     struct record record; /* scratch */
     struct shape shape;
 };
-
-/* ---- lists */
-
-static void push(struct list *l, struct work *w)
-{
-    w->next = NULL;
-    *(l->first == NULL ? &l->first : &l->last->next) = w;
-    l->last = w;
-}
-
-static struct work *pop(struct list *l)
-{
-    struct work *w = l->first;
-
-    if (w != NULL)
-        l->first = w->next;
-    return w;
-}
-
-/* All of `front`, then all of l. */
-static void prepend(struct list *l, struct list *front)
-{
-    if (front->first == NULL)
-        return;
-    front->last->next = l->first;
-    if (l->first == NULL)
-        l->last = front->last;
-    l->first = front->first;
-    front->first = front->last = NULL;
-}
-
-static struct work *work_new(enum work_kind kind)
-{
-    struct work *w = calloc(1, sizeof *w);
-
-    if (w == NULL)
-        fatalx(1, "out of memory for records"); /* nothing would be kept */
-    w->kind = kind;
-    return w;
-}
 
 /* ---- notes of our own */
 
@@ -117,7 +61,7 @@ void recorder_note(struct recorder *r, const struct note *n)
     struct work *w = work_new(WORK_NOTE);
 
     w->note = *n;
-    push(&r->ready, w);
+    work_push(&r->ready, w);
 }
 
 static void note_feed(struct recorder *r, struct span line, int64_t time_ns)
@@ -216,7 +160,7 @@ static void on_step(void *ctx, struct step_message *m)
 
         w->step = m;
         w->part = part;
-        push(&r->ready, w);
+        work_push(&r->ready, w);
     }
 }
 
@@ -227,7 +171,7 @@ static void on_again(void *ctx, struct step_message *m)
 
     m->parts_left = 1;
     w->step = m;
-    push(&r->ready, w);
+    work_push(&r->ready, w);
 }
 
 static void on_missing(void *ctx, struct span engine, struct span feed,
@@ -380,7 +324,7 @@ static void disconnect(struct recorder *r)
     r->sent_bytes = 0;
     for (struct work *w = r->sent.first; w != NULL; w = w->next)
         w->again = true;
-    prepend(&r->ready, &r->sent);
+    work_prepend(&r->ready, &r->sent);
     if (!r->turned_away)
         log_warnx("the store is gone, records wait");
 }
@@ -405,11 +349,11 @@ static void send_ready(struct recorder *r)
 {
     while (r->store != NULL && r->ready.first != NULL &&
            store_unacked(r->store) < WINDOW && r->sent_bytes < WINDOW_BYTES) {
-        struct work *w = pop(&r->ready);
+        struct work *w = work_pop(&r->ready);
         int rc = send_work(r, w);
 
         if (rc == 0) {
-            push(&r->sent, w);
+            work_push(&r->sent, w);
             r->sent_bytes += w->bytes;
         } else if (rc == 1) {
             slot_over(r, w->slot);
@@ -418,7 +362,7 @@ static void send_ready(struct recorder *r)
         } else if (rc == -EMSGSIZE) {
             work_over(r, w, false);
         } else {
-            push(&r->sent, w); /* the last of those to be sent again */
+            work_push(&r->sent, w); /* the last of those to be sent again */
             r->turned_away = rc == -EACCES;
             disconnect(r);
         }
@@ -426,13 +370,13 @@ static void send_ready(struct recorder *r)
 }
 
 /* What comes next was not sent, and is over with that before it. */
-static void end_again(struct recorder *r, struct list *unsent)
+static void end_again(struct recorder *r, struct work_list *unsent)
 {
     while (r->sent.first != NULL && r->sent.first->kind == WORK_AGAIN) {
-        struct work *w = pop(&r->sent);
+        struct work *w = work_pop(&r->sent);
 
         if (unsent->first != NULL)
-            push(unsent, w);
+            work_push(unsent, w);
         else
             work_over(r, w, true);
     }
@@ -440,7 +384,7 @@ static void end_again(struct recorder *r, struct list *unsent)
 
 static void take_acks(struct recorder *r)
 {
-    struct list unsent = {NULL, NULL};
+    struct work_list unsent = {NULL, NULL};
     struct put_ack ack;
 
     end_again(r, &unsent);
@@ -455,17 +399,17 @@ static void take_acks(struct recorder *r)
             disconnect(r);
             break;
         }
-        w = pop(&r->sent);
+        w = work_pop(&r->sent);
         r->sent_bytes -= w->bytes;
         if (rc == -ENOSPC)
-            push(&unsent, w);
+            work_push(&unsent, w);
         else
             work_over(r, w, rc == 0);
         end_again(r, &unsent);
     }
     if (unsent.first != NULL) {
         r->retry_ns = r->now_ns + FULL_NS;
-        prepend(&r->ready, &unsent);
+        work_prepend(&r->ready, &unsent);
     }
 }
 
@@ -511,7 +455,7 @@ void recorder_exchange(struct recorder *r, struct slot *s)
     struct work *w = work_new(WORK_EXCHANGE);
 
     w->slot = s;
-    push(&r->ready, w);
+    work_push(&r->ready, w);
 }
 
 struct slot *recorder_take_done(struct recorder *r)
@@ -582,23 +526,12 @@ bool recorder_turned_away(const struct recorder *r)
     return r->turned_away;
 }
 
-static void list_free(struct list *l)
-{
-    struct work *w;
-
-    while ((w = pop(l)) != NULL) {
-        if (w->step != NULL && --w->step->parts_left == 0)
-            step_message_free(w->step);
-        free(w);
-    }
-}
-
 void recorder_close(struct recorder *r)
 {
     if (r == NULL)
         return;
-    list_free(&r->sent);
-    list_free(&r->ready);
+    work_free_all(&r->sent);
+    work_free_all(&r->ready);
     order_close(r->order);
     shaper_close(r->shaper);
     store_close(r->store);
