@@ -28,6 +28,8 @@ import subprocess
 import sys
 import time
 
+# A colour's end, written by a line before: chat templates are logged in colour.
+COLOUR = re.compile(r"^(?:\x1b\[[0-9;]*m)+")
 STAMP = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([A-Z]) ")
 ROW = re.compile(r"ubatch_print: +\d+: id = +(\d+) \(.*\), pos = +(\d+), "
                  r"n_seq_id = +(\d+), seq_id = \[([^\]]*)\], output = ([01])$",
@@ -41,7 +43,7 @@ def entries(lines):
     """Log lines to entries: a piece of text in one may hold line ends."""
     entry = None
     for line in lines:
-        line = line.rstrip("\n")
+        line = COLOUR.sub("", line.rstrip("\n"))
         if STAMP.match(line):
             if entry is not None:
                 yield entry

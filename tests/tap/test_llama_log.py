@@ -98,6 +98,13 @@ class LlamaLog(unittest.TestCase):
             told = passes(lines[:at + 1] + more + lines[at + 1:])
             self.assertEqual(len(told), len(whole) - 1)
 
+    def test_a_batch_behind_a_coloured_line_is_read(self):
+        """Another thread's colours end on the next line."""
+        lines = ["\x1b[0m" + line if "input batch info" in line else line
+                 for line in log_lines()]
+        self.assertEqual([t[:2] for t in passes(lines)],
+                         [t[:2] for t in passes(log_lines())])
+
     def test_a_loaded_prompt_is_the_saved_one(self):
         ops = [op for _, ops, _ in passes(log_lines()) for op in ops]
         self.assertIn("S 3 0", ops)
