@@ -64,15 +64,24 @@ static void fill(const struct api_exchange *x, struct llama_answers *a,
         fill_known(a, c, index);
 }
 
+/* An error may also end what was being streamed. */
+static bool says_nothing(const struct api_answer *a)
+{
+    size_t said = 0;
+
+    for (size_t i = 0; i < a->n_choices; i++)
+        said += a->choices[i].n_tokens + a->choices[i].text.n;
+    return a->error.n != 0 && said == 0;
+}
+
 int llama_answers_init(const struct api_exchange *x,
                        const struct llama_request_model *m,
                        struct llama_answers *ret_a)
 {
     struct llama_answers a = {.n = x->answer.n_choices};
 
-    if (x->answer.error.n != 0)
+    if (a.n == 0 || says_nothing(&x->answer)) {
         a.n = 0;
-    if (a.n == 0) {
         *ret_a = a;
         return 0;
     }

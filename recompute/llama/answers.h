@@ -27,7 +27,8 @@ struct llama_answers {
 };
 
 /* x and *m are borrowed until llama_answers_fini. An error answer, or one
- * without choices, has no claims. -ENOMEM, or the errno of encoding. */
+ * without choices, has no claims; one that an error cut off has. -ENOMEM, or
+ * the errno of encoding. */
 int llama_answers_init(const struct api_exchange *x,
                        const struct llama_request_model *m,
                        struct llama_answers *ret_a);
