@@ -361,6 +361,10 @@ static void cb_conflict(void *user, enum side side,
             found = true;
         }
     }
+    if (x->offset + x->n > c->half[side].offset) { /* they wait for others */
+        half_doubt(&c->half[side], x->offset, x->offset + x->n);
+        found = true;
+    }
     if (!found) {
         c->table->count.late_conflicts++;
         c->table->count.late_conflict_bytes += x->n;

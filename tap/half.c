@@ -287,6 +287,8 @@ static void message_add(struct half_pool *p, struct half *h, struct span bytes,
     struct message *m = h->now;
     size_t kept;
 
+    if (h->offset < h->doubt_to && h->offset + bytes.n > h->doubt_from)
+        message_fault(m, "conflict");
     m->bytes += bytes.n;
     m->new_bytes += bytes.n;
     h->offset += bytes.n;
@@ -393,14 +395,25 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
     return HALF_END;
 }
 
+/* Lost, and a segment begins: a start line may, too. What came before and can
+ * be none, such as the one byte of a keep-alive probe, is not joined to it. */
+static void begin_segment(struct half_pool *p, struct half *h)
+{
+    if (http1_idle(&h->http))
+        h->skipping = false;
+    else if (h->http.state == HTTP1_START && h->now != NULL &&
+             !plausible(h, line_begin(h->now)))
+        (void)refuse(p, h, true, h->now->last_ns);
+}
+
 enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
                           bool segment, int64_t time_ns)
 {
     enum half_event ev = HALF_MORE;
 
     h->heard = true;
-    if (segment && h->lost && http1_idle(&h->http))
-        h->skipping = false;
+    if (segment && h->lost)
+        begin_segment(p, h);
     while (in->n > 0 && ev == HALF_MORE) {
         if (h->foreign != NULL) {
             stray_add(p, h, h->foreign, *in, time_ns);
@@ -460,6 +473,17 @@ enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)
     h->lost = true;
     h->skipping = true;
     return HALF_LOST; /* again, if so: it may have hidden more messages */
+}
+
+void half_doubt(struct half *h, uint64_t from, uint64_t to)
+{
+    if (h->doubt_to <= h->offset) {
+        h->doubt_from = from;
+        h->doubt_to = to;
+        return;
+    }
+    h->doubt_from = from < h->doubt_from ? from : h->doubt_from;
+    h->doubt_to = to > h->doubt_to ? to : h->doubt_to;
 }
 
 enum half_event half_end(struct half_pool *p, struct half *h, bool closed)

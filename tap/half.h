@@ -66,6 +66,8 @@ struct half {
     bool closed;     /* the sender's FIN was seen */
     bool heard;      /* any byte came */
     void *owner;     /* for tell_stray */
+    /* Bytes to come of which differing copies were seen; none: to is 0. */
+    uint64_t doubt_from, doubt_to;
     struct stray stray;
     struct message first; /* holds a message until its head is complete */
 };
@@ -99,6 +101,9 @@ enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
 /* Fetches the memory that half_take will touch; steps as in stream.h. */
 void half_expect(const struct half *h, int step);
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n);
+/* Copies of the bytes from..to-1 differ, and not all of them were taken yet:
+ * the messages that get them are marked. */
+void half_doubt(struct half *h, uint64_t from, uint64_t to);
 /* No more bytes will come; closed: the sender said so (FIN). */
 enum half_event half_end(struct half_pool *p, struct half *h, bool closed);
 

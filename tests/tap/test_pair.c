@@ -356,6 +356,37 @@ static void marks_the_message_whose_copies_differ(void **state)
     heard(t, "GET /a 200 conflict [] [ab]\n");
 }
 
+/* Both copies came while bytes before them were missing. */
+static void marks_the_message_whose_bytes_to_come_differ(void **state)
+{
+    struct talk *t = *state;
+    struct stream_conflict x = {.offset = 40, .n = 1};
+    struct conn_counters c;
+
+    talk_say(t, C, GET(a));
+    talk_say(t, S, "HTTP/1.1 200 OK\r\n");
+    t->h.conflict(t->user, S, &x);
+    talk_say(t, S, "Content-Length: 8\r\n\r\nabcdefgh");
+    talk_say(t, C, GET(b));
+    talk_say(t, S, OK(b));
+    conn_counters(t->table, &c);
+    assert_int_equal(c.late_conflicts, 0);
+    heard(t, "GET /a 200 conflict [] [abcdefgh]\n" BOTH(b));
+}
+
+/* Of a connection joined in the middle nobody can tell that this byte is
+ * none of its stream. */
+static void a_keep_alive_probe_hides_no_request(void **state)
+{
+    struct talk *t = *state;
+
+    talk_connect(t, true);
+    talk_bytes(t, C, span_of((const uint8_t *)"", 1));
+    talk_say(t, C, GET(a));
+    talk_say(t, S, OK(a));
+    heard(t, "stray framing 1\n" BOTH(a));
+}
+
 /* A request inside the body of one whose end nobody can tell must not take
  * part in pairing. */
 static void does_not_pair_what_may_be_smuggled(void **state)
@@ -409,6 +440,8 @@ int main(void)
         TEST(needs_the_close_for_a_body_that_ends_with_it),
         TEST(records_a_head_cut_off),
         TEST(marks_the_message_whose_copies_differ),
+        TEST(marks_the_message_whose_bytes_to_come_differ),
+        TEST(a_keep_alive_probe_hides_no_request),
         TEST(does_not_pair_what_may_be_smuggled),
         TEST(skips_a_proxy_line_before_the_first_request),
     };
