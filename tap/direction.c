@@ -49,6 +49,15 @@ static void tell_conflict(struct stream_table *t, struct direction *d,
     t->handler.conflict(d->flow->user, flow_side(d), &c);
 }
 
+/* Bytes that came in fragments of which differing copies were seen. */
+static void tell_doubt(struct stream_table *t, struct direction *d, size_t n,
+                       uint64_t pos, int64_t time_ns)
+{
+    struct window_put r = {.differ = n, .differ_at = pos};
+
+    tell_conflict(t, d, &r, time_ns);
+}
+
 /* Waiting. */
 
 static void wait_begin(struct stream_table *t, struct direction *d,
@@ -423,6 +432,8 @@ bool direction_data(struct stream_table *t, struct direction *d,
         (pos > d->contig || d->next != d->contig || d->window.held != 0))
         make_room(t, d, bytes.n);
     take(t, d, bytes, pos, &stamp);
+    if (s->doubtful && bytes.n > 0)
+        tell_doubt(t, d, bytes.n, pos, stamp.time_ns);
     if (end > d->top)
         d->top = end;
     return true;

@@ -214,6 +214,7 @@ static void whole(struct fragment_pool *p, struct datagram *d,
 {
     p->count.joined += d->fragments - 1;
     ret_d->ip = d->ip;
+    ret_d->conflict = d->conflict;
     /* The bytes stay where they are until the slot is taken again. */
     ret_d->body = (struct span){d->bytes, d->length};
     unlink_datagram(p, d);

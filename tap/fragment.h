@@ -26,6 +26,7 @@ enum fragment_result {
 struct datagram_out {
     struct ip_head ip;
     struct span body;
+    bool conflict; /* copies of some of its bytes differ */
 };
 
 /* Fragments, not datagrams, except where said. */

@@ -156,6 +156,7 @@ static enum packet_kind tcp(const struct ip_head *ip, struct span body,
     if (header > body.n)
         return unparsed(out, WIRE_TRUNCATED);
     set_key(s, ip, body.p);
+    s->doubtful = false;
     s->tag = ip->tag;
     s->seq = be32(body.p + 4);
     s->ack = be32(body.p + 8);

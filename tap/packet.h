@@ -44,6 +44,7 @@ struct segment {
     uint8_t flags;   /* enum tcp_flag */
     uint8_t scale;   /* window scale option of a SYN, else TCP_NO_SCALE */
     bool from_high;  /* the sender is the second address of the key */
+    bool doubtful;   /* copies of its fragments differ */
     uint32_t cut;    /* payload bytes sent, but cut off by the capture */
     struct span payload;
     int64_t time_ns;

@@ -124,10 +124,12 @@ static void take_fragment(struct wire *w, struct packet *p,
         note_unparsed(w, WIRE_FRAGMENT, f);
         break;
     case FRAGMENT_WHOLE:
-        if (packet_datagram(&d.ip, d.body, f->time_ns, p) == PACKET_SEGMENT)
-            take_segment(w, &p->segment);
-        else
+        if (packet_datagram(&d.ip, d.body, f->time_ns, p) != PACKET_SEGMENT) {
             note_unparsed(w, p->cause, f);
+            break;
+        }
+        p->segment.doubtful = d.conflict;
+        take_segment(w, &p->segment);
         break;
     }
     note_lost_fragments(w);

@@ -90,11 +90,13 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
         .scale = TCP_NO_SCALE,
         .from_high = client_low == (from == SIDE_SERVER),
         .cut = p->cut,
+        .doubtful = p->doubtful,
         .payload = bytes,
         .time_ns = p->now_ns,
     };
 
     p->cut = 0;
+    p->doubtful = false;
     stream_expect(p->table, &(const struct segment *){&s}, 1);
     stream_push(p->table, &s);
     p->now_ns += 1000;

@@ -19,6 +19,7 @@ struct play {
     uint32_t client; /* IPv4 address of the client; the server is 10.0.0.1 */
     uint16_t port;   /* of the client */
     uint32_t cut;    /* of the next segment */
+    bool doubtful;   /* the next segment: copies of its fragments differ */
 };
 
 /* Small pools: 64 connections, 256 blocks. */

@@ -85,7 +85,12 @@ static void the_first_copy_of_an_ipv4_overlap_wins(void **state)
     assert_int_equal(push(4, 1, 0, true, "evil1234evil5678"), FRAGMENT_HELD);
     assert_int_equal(push(4, 1, 16, false, "."), FRAGMENT_WHOLE);
     assert_body("good1234evil5678.");
+    assert_true(out.conflict);
     assert_int_equal(fragment_counters(pool)->conflicts, 1);
+    assert_int_equal(push(4, 2, 0, true, "good1234"), FRAGMENT_HELD);
+    assert_int_equal(push(4, 2, 0, true, "good1234"), FRAGMENT_HELD);
+    assert_int_equal(push(4, 2, 8, false, "."), FRAGMENT_WHOLE);
+    assert_false(out.conflict);
 }
 
 static void an_ipv6_overlap_ends_the_datagram(void **state)
