@@ -90,6 +90,7 @@ static const struct loss losses[] = {
     {"pool_bytes", AT(conn.overflows), AT(conn.overflow_bytes)},
     {"pool_bytes", AT(conn.refused_slots), 0},
     {"conflict", AT(conn.late_conflicts), AT(conn.late_conflict_bytes)},
+    {"conflict", AT(stream.late_conflicts), AT(stream.late_conflict_bytes)},
 };
 
 static uint64_t total_at(const struct totals *t, size_t offset)

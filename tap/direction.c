@@ -43,7 +43,12 @@ static void tell_conflict(struct stream_table *t, struct direction *d,
 
     t->count.conflicts++;
     t->count.conflict_bytes += r->differ;
-    if (d->flow->closed || t->handler.conflict == NULL)
+    if (d->flow->closed) {
+        t->count.late_conflicts++;
+        t->count.late_conflict_bytes += r->differ;
+        return;
+    }
+    if (t->handler.conflict == NULL)
         return;
     flow_tell_open(t, d->flow);
     t->handler.conflict(d->flow->user, flow_side(d), &c);
@@ -422,6 +427,7 @@ bool direction_data(struct stream_table *t, struct direction *d,
             d->fin = 0; /* somebody else's: its sender goes on */
         }
     }
+    d->wild_n = 0;
     bytes = refuse_early(t, d, bytes, &pos);
     if (s->cut > 0 && pos + bytes.n < end) {
         if (d->cut_to != pos + bytes.n)

@@ -63,6 +63,7 @@ struct direction {
     bool syn;           /* its SYN: isn */
     bool other_syn;     /* another one: other_isn */
     bool other_answers; /* the other one was a SYN-ACK */
+    bool other_acked;   /* not its SYN was acknowledged, but other_ack */
     bool fin_acked;
     bool ended; /* half_end was told */
     uint32_t tag;
@@ -72,6 +73,7 @@ struct direction {
     uint32_t wild_seq;       /* end of the last segment with wild numbers */
     int64_t seen_ns;         /* last segment of this direction, on the clock */
     uint32_t isn, other_isn; /* of the SYN, and of another SYN */
+    uint32_t other_ack;
     struct direction *older, *newer; /* in the queue of wait */
     uint64_t wait_at;                /* contig when it began */
     uint64_t wait_limit;             /* what it was for */

@@ -10,7 +10,8 @@
  *   - FIN: stands once it is acknowledged; until then more bytes disprove it;
  *   - SYN on a live connection: replaces it only when it is answered;
  *   - an acknowledgement of bytes that do not exist: becomes a gap, so that
- *     the exchange is incomplete, never silently other;
+ *     the exchange is incomplete, never silently other; of a SYN that was not
+ *     sent: ignored;
  *   - wild numbers: refused and counted.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -200,6 +201,8 @@ static void note_seen(struct stream_table *t, struct flow *f,
     if (t->clock.now_ns - f->queued_ns > queue_step_ns && !f->closed &&
         !f->reset)
         flow_enqueue(t, f, f->queue); /* last of those of this second */
+    if (f->closed && t->clock.now_ns - f->queued_ns > queue_step_ns)
+        flow_enqueue(t, f, QUEUE_CLOSING); /* more of them may come */
     if (f->queue == QUEUE_HALF_OPEN &&
         (s->payload.n > 0 ||
          ((s->flags & (TCP_SYN | TCP_ACK)) == TCP_ACK && d->syn)))
@@ -249,6 +252,29 @@ static void bytes_and_fin(struct stream_table *t, struct flow *f, int i,
     flow_check_end(t, f);
 }
 
+/*
+ * RFC 9293 section 3.10.7.3: whoever has only sent a SYN takes no other
+ * acknowledgement than that of it, and what comes with one is of another
+ * connection (a challenge of an older one, a second host's answer). It is taken
+ * all the same if it has bytes, or a second one says another number: then the
+ * capture has lost the rest of the handshake.
+ */
+static bool answers_other_syn(struct direction *d, const struct segment *s)
+{
+    uint64_t pos;
+
+    if (!(s->flags & TCP_ACK) || s->payload.n > 0 || s->cut > 0 || !d->syn ||
+        d->other_syn || d->acked != 0 || !is_blank(d))
+        return false;
+    pos = direction_position(d, s->ack);
+    if ((pos >= d->base && pos <= d->top) ||
+        (d->other_acked && d->other_ack != s->ack))
+        return false;
+    d->other_acked = true;
+    d->other_ack = s->ack;
+    return true;
+}
+
 static void segment(struct stream_table *t, struct flow *f,
                     const struct segment *s)
 {
@@ -257,6 +283,10 @@ static void segment(struct stream_table *t, struct flow *f,
 
     if (s->flags & TCP_RST) {
         reset(t, f, d, s);
+        return;
+    }
+    if (answers_other_syn(&f->dir[!i], s)) {
+        t->count.strays++;
         return;
     }
     if (s->flags & TCP_SYN)

@@ -130,6 +130,8 @@ struct stream_counters {
     uint64_t gaps, gap_bytes;
     uint64_t gap_pool_bytes, gap_snaplen_bytes; /* part of gap_bytes */
     uint64_t conflicts, conflict_bytes;
+    uint64_t late_conflicts, late_conflict_bytes; /* part of them, of closed
+                                                     connections: not told */
     uint64_t unchecked_bytes; /* retransmitted, too old to compare */
     uint64_t opened, closed;  /* connections */
     uint64_t evicted;         /* closed because the pool was full */

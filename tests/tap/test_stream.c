@@ -394,6 +394,28 @@ static void late_packets_of_a_closed_connection_open_no_other(void **state)
     assert_int_equal(play_count(p)->refused_closed, 6);
 }
 
+/* A sender whose acknowledgements get lost repeats itself for a while. */
+static void late_packets_keep_a_closed_connection_in_mind(void **state)
+{
+    struct play *p = *state;
+    int64_t linger_ms = play_config().linger_ns / 1000000;
+
+    play_handshake(p);
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
+              "bye");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 5,
+              "");
+    for (int i = 0; i < 4; i++) {
+        play_wait(p, linger_ms * 4 / 5);
+        play_data(p, SIDE_CLIENT, 0, 0, i < 3 ? "bye" : "hey");
+    }
+    assert_int_equal(play_count(p)->opened, 1);
+    assert_int_equal(play_count(p)->late_conflict_bytes, 3);
+    play_wait(p, linger_ms);
+    play_data(p, SIDE_CLIENT, 0, 0, "bye");
+    assert_int_equal(play_count(p)->opened, 2);
+}
+
 static void a_new_syn_after_the_end_is_a_new_connection(void **state)
 {
     struct play *p = *state;
@@ -534,6 +556,7 @@ int main(void)
         TEST(bytes_that_acknowledge_a_late_fin_come_with_it),
         TEST(bytes_behind_a_supposed_fin_make_it_a_gap),
         TEST(late_packets_of_a_closed_connection_open_no_other),
+        TEST(late_packets_keep_a_closed_connection_in_mind),
         TEST(a_new_syn_after_the_end_is_a_new_connection),
         TEST(what_the_capture_cut_off_is_a_gap_of_that_cause),
         TEST(silence_ends_a_connection),

@@ -389,6 +389,76 @@ static void wild_numbers_are_refused(void **state)
     assert_int_equal(play_count(p)->gaps, 0);
 }
 
+/* Somebody sent other fragments before the true ones. */
+static void bytes_of_fragments_that_differ_are_a_conflict(void **state)
+{
+    struct play *p = *state;
+
+    play_handshake(p);
+    play_data(p, SIDE_CLIENT, 0, 0, "abc");
+    p->doubtful = true;
+    play_data(p, SIDE_CLIENT, 3, 0, "defg");
+    play_data(p, SIDE_CLIENT, 7, 0, "h");
+    assert_bytes(p, 0, SIDE_CLIENT, "abcdefgh");
+    assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].conflicts, 1);
+    assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].conflict_at, 3);
+    assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].conflict_bytes, 4);
+}
+
+/* The server still holds an older connection of these ports: it answers the
+ * SYN with that one's numbers, is reset, and answers the next SYN. */
+static void a_challenge_of_an_older_connection_is_no_gap(void **state)
+{
+    struct play *p = *state;
+
+    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_SERVER, TCP_ACK, 700000000, 900000000, "");
+    play_text(p, SIDE_CLIENT, TCP_RST, 900000000, 0, "");
+    play_wait(p, 3000);
+    play_handshake(p);
+    play_data(p, SIDE_CLIENT, 0, 0, "hi");
+    play_data(p, SIDE_SERVER, 0, 2, "hello");
+    play_wait(p, 3000);
+    assert_int_equal(p->rec.n, 1);
+    assert_bytes(p, 0, SIDE_CLIENT, "hi");
+    assert_bytes(p, 0, SIDE_SERVER, "hello");
+    assert_int_equal(play_count(p)->gaps, 0);
+}
+
+/* As before and behind a machine that changes sequence numbers. */
+static void a_second_copy_under_other_numbers_harms_nothing(void **state)
+{
+    struct play *p = *state;
+    uint32_t far = UINT32_C(1500000000);
+
+    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN + far, far, "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
+              "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 1, SERVER_ISN + 1, "");
+    play_data(p, SIDE_CLIENT, 0, 0, "hi");
+    for (uint32_t i = 0; i < 8; i++) {
+        play_data(p, SIDE_SERVER, far + 4 * i, 2, "tick");
+        play_data(p, SIDE_SERVER, 4 * i, 2, "tock");
+    }
+    assert_int_equal(p->rec.n, 1);
+    assert_bytes(p, 0, SIDE_SERVER, "tocktocktocktocktocktocktocktock");
+    assert_int_equal(play_count(p)->gaps, 0);
+    assert_int_equal(play_count(p)->refused_window, 32);
+}
+
+/* All of the handshake but the SYN was lost, and what the client said. */
+static void what_acknowledges_lost_bytes_twice_makes_a_gap(void **state)
+{
+    struct play *p = *state;
+
+    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_data(p, SIDE_SERVER, 0, 5, "");
+    play_data(p, SIDE_SERVER, 0, 9, "");
+    play_wait(p, 3000);
+    assert_int_equal(play_count(p)->gap_bytes, 9);
+}
+
 /* So much was lost that the numbers lie more than half the circle away. */
 static void a_connection_is_found_again_after_an_endless_loss(void **state)
 {
@@ -426,6 +496,10 @@ int main(void)
         TEST(a_forged_fin_is_disproved_by_more_bytes),
         TEST(a_forged_ack_makes_a_gap_and_never_other_bytes),
         TEST(wild_numbers_are_refused),
+        TEST(a_challenge_of_an_older_connection_is_no_gap),
+        TEST(a_second_copy_under_other_numbers_harms_nothing),
+        TEST(what_acknowledges_lost_bytes_twice_makes_a_gap),
+        TEST(bytes_of_fragments_that_differ_are_a_conflict),
         TEST(a_connection_is_found_again_after_an_endless_loss),
     };
 
