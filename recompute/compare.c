@@ -29,6 +29,7 @@ static const char *known_reason(struct span s)
         "worker_failed",
         "deadline",
         "search_undecided",
+        "not_reproduced",
     };
 
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

@@ -46,7 +46,7 @@ struct comparer {
     int64_t deadline_s;
     sqlite3 *index;
     struct outbox out;
-    struct recent decided, told;
+    struct recent decided, told, explained;
     bool waiting; /* a claim was seen that cannot be decided yet */
 };
 
@@ -253,6 +253,79 @@ static int take_claim(struct comparer *c, const struct claim *claim)
     return err != 0 || reason != NULL ? err : decide(c, claim);
 }
 
+/* What a mismatch was tried with: which of it gives the answer, if any. */
+static int put_reproduced(struct comparer *c, const struct claim *claim,
+                          const struct result *r)
+{
+    struct unit_key k = {.epoch = claim->epoch};
+    struct record record;
+    struct put put = {"reproduced", &record, NULL, 0};
+    struct comparison x;
+    int err = compare(claim, r, 1, &x);
+
+    if (err != 0)
+        return err;
+    err = reproduced_record(claim, r, &x, &record) ? outbox_put(&c->out, &put)
+                                                   : -EMSGSIZE;
+    compare_fini(&x);
+    if (err == -EEXIST)
+        err = 0; /* one that was killed had it on the way */
+    memcpy(k.unit, claim->unit, sizeof k.unit);
+    if (err == 0)
+        remember(&c->explained, &k);
+    return err;
+}
+
+static bool has_again(const struct comparer *c, const struct unit_key *k)
+{
+    struct path p =
+        layout_result(c->state_dir, k->epoch, k->unit, JOB_AGAIN_RUN);
+
+    return access(p.text, F_OK) == 0;
+}
+
+static int read_again(const struct comparer *c, const struct unit_key *k,
+                      struct result *ret_r)
+{
+    struct path p =
+        layout_result(c->state_dir, k->epoch, k->unit, JOB_AGAIN_RUN);
+    uint8_t *bytes;
+    const char *why;
+    size_t n;
+    int err = file_read(NULL, p.text, CLAIM_MAX, &bytes, &n);
+
+    if (err != 0)
+        return err;
+    err = result_read(span_of(bytes, n), ret_r, &why);
+    free(bytes);
+    if (err == -EBADMSG)
+        log_warnx("not a result file=\"%s\": %s", p.text, why);
+    return err;
+}
+
+/* A decided claim whose result of a try is there. */
+static int explain(struct comparer *c, const struct claim *claim,
+                   const struct unit_key *k)
+{
+    static const char sql[] =
+        "SELECT 1 FROM reproduced WHERE epoch=?1 AND object=?2";
+    bool explained = false;
+    struct result r;
+    int err;
+
+    if (is_recent(&c->explained, k))
+        return 0;
+    err = has_row(c, sql, k, &explained);
+    if (err != 0 || explained)
+        return err;
+    err = read_again(c, k, &r);
+    if (err != 0)
+        return err == -ENOENT || err == -EBADMSG ? 0 : err;
+    err = put_reproduced(c, claim, &r);
+    result_free(&r);
+    return err;
+}
+
 /* Anything new about a unit: its claim, or a result. */
 static int look_at(struct comparer *c, const struct unit_key *k)
 {
@@ -266,7 +339,8 @@ static int look_at(struct comparer *c, const struct unit_key *k)
     size_t n;
     int err = has_row(c, sql, k, &decided);
 
-    if (err != 0 || decided || is_recent(&c->decided, k))
+    decided = decided || is_recent(&c->decided, k);
+    if (err != 0 || (decided && !has_again(c, k)))
         return err;
     err = file_read(NULL, p.text, CLAIM_MAX, &bytes, &n);
     if (err != 0)
@@ -279,7 +353,7 @@ static int look_at(struct comparer *c, const struct unit_key *k)
     }
     if (err != 0)
         return err;
-    err = take_claim(c, &claim);
+    err = decided ? explain(c, &claim, k) : take_claim(c, &claim);
     claim_free(&claim);
     return err;
 }

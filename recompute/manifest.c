@@ -41,25 +41,52 @@ static int hash_stream(FILE *f, EVP_MD_CTX *c, struct manifest_file *ret_f)
     return EVP_DigestFinal_ex(c, ret_f->sha256, NULL) == 1 ? 0 : -ENOMEM;
 }
 
-static int hash_file(const char *dir, const char *name,
-                     struct manifest_file *ret_f)
+static int hash_path(const char *path, struct manifest_file *ret_f)
 {
     EVP_MD_CTX *c = NULL;
-    char path[PATH_MAX];
-    FILE *f;
+    FILE *f = fopen(path, "rbe");
     int err;
 
-    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-        return -ENAMETOOLONG;
-    f = fopen(path, "rbe");
     if (f == NULL)
         return -errno;
-    (void)snprintf(ret_f->name, sizeof(ret_f->name), "%s", name);
     c = EVP_MD_CTX_new();
     err = c == NULL ? -ENOMEM : hash_stream(f, c, ret_f);
     EVP_MD_CTX_free(c);
     (void)fclose(f); /* only read */
     return err;
+}
+
+static int hash_file(const char *dir, const char *name,
+                     struct manifest_file *ret_f)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    (void)snprintf(ret_f->name, sizeof(ret_f->name), "%s", name);
+    return hash_path(path, ret_f);
+}
+
+int manifest_add_alternative(struct manifest *m, const char *path,
+                             const char *name, struct why *ret_why)
+{
+    struct manifest_file *all = reallocarray(
+        m->alternatives, m->n_alternatives + 1, sizeof(*m->alternatives));
+    struct manifest_file *f;
+    int err;
+
+    if (all == NULL)
+        return why_set(ret_why, -ENOMEM, "no memory");
+    m->alternatives = all;
+    f = &all[m->n_alternatives];
+    if (snprintf(f->name, sizeof(f->name), "%s", name) >= (int)sizeof(f->name))
+        return why_set(ret_why, -ENAMETOOLONG, "%s: the name is too long",
+                       name);
+    err = hash_path(path, f);
+    if (err != 0)
+        return why_set(ret_why, err, "%s: %s", name, strerror(-err));
+    m->n_alternatives++;
+    return 0;
 }
 
 static int add_file(struct manifest *m, const char *dir, const char *name,
@@ -219,7 +246,18 @@ int manifest_init(const char *dir, const char *numerics, const char *recipe,
 void manifest_fini(struct manifest *m)
 {
     free(m->files);
-    m->files = NULL;
+    free(m->alternatives);
+    m->files = m->alternatives = NULL;
+}
+
+static void record_file(struct record *r, const char *key,
+                        const struct manifest_file *f)
+{
+    record_begin(r, key);
+    record_add_text(r, span_str(f->name));
+    record_add_u64(r, f->bytes);
+    record_add_hex(r, span_of(f->sha256, 32));
+    record_end(r);
 }
 
 bool manifest_record(const struct manifest *m, const char *model,
@@ -236,12 +274,9 @@ bool manifest_record(const struct manifest *m, const char *model,
     record_text(r, "numerics", span_str(m->numerics));
     record_text(r, "recipe", span_str(m->recipe));
     record_text(r, "level", span_str(m->level));
-    for (size_t i = 0; i < m->n_files; i++) {
-        record_begin(r, "file");
-        record_add_text(r, span_str(m->files[i].name));
-        record_add_u64(r, m->files[i].bytes);
-        record_add_hex(r, span_of(m->files[i].sha256, 32));
-        record_end(r);
-    }
+    for (size_t i = 0; i < m->n_files; i++)
+        record_file(r, "file", &m->files[i]);
+    for (size_t i = 0; i < m->n_alternatives; i++)
+        record_file(r, "alternative", &m->alternatives[i]);
     return !r->full;
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,29 @@ static int put(const struct settings *s, const struct manifest *m,
     return err;
 }
 
+/* What follows from a deployment's files and is no part of their digest. */
+static int add_deployed(struct manifest *m, const char *dir,
+                        const struct deployed *d, struct why *ret_why)
+{
+    int err = 0;
+
+    (void)snprintf(m->level, sizeof m->level, "%s",
+                   deployed_invariant(d) ? "invariant" : "search"); /* fits */
+    for (size_t i = 0; err == 0 && i < d->n_alternatives; i++) {
+        const struct alternative *a = &d->alternatives[i];
+        char path[PATH_MAX];
+
+        if (a->own_recipe)
+            continue;
+        err = deployed_alternative_path(dir, a->file, path, sizeof path);
+        if (err == 0)
+            err = manifest_add_alternative(m, path, a->file, ret_why);
+    }
+    if (err != 0)
+        manifest_fini(m);
+    return err;
+}
+
 /* Of a deployment the recipe is part of the manifest: it is chosen here, and a
  * deployment that none covers cannot be registered. */
 static int digest(const struct settings *s, const char *dir,
@@ -54,8 +78,7 @@ static int digest(const struct settings *s, const char *dir,
         return err;
     err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_why);
     if (err == 0)
-        (void)snprintf(ret_m->level, sizeof ret_m->level, "%s",
-                       deployed_invariant(&d) ? "invariant" : "search");
+        err = add_deployed(ret_m, dir, &d, ret_why);
     deployed_fini(&d);
     return err;
 }

@@ -15,6 +15,7 @@
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 #include "recompute/transcript.h"
+#include "run_again.h"
 #include "run_llama.h"
 #include "served.h"
 #include "store/dialect.h"
@@ -356,6 +357,15 @@ static void set_model(struct outcome *o, const struct job *j)
         o->result.model = span_of(name, n);
 }
 
+static int run_on(const struct served *m, const struct job *j,
+                  struct outcome *o, const char **ret_reason)
+{
+    if (m->llama == NULL)
+        return run_request(m, j, o, ret_reason);
+    return j->mode == JOB_AGAIN ? run_again(m->llama, j, o, ret_reason)
+                                : run_llama(m->llama, j, o, ret_reason);
+}
+
 int run_job(const struct run_options *o, const struct job *j, uint32_t run,
             struct outcome *ret_o)
 {
@@ -375,8 +385,7 @@ int run_job(const struct run_options *o, const struct job *j, uint32_t run,
     m = find_model(o, j, &reason);
     if (m != NULL) {
         memcpy(r->manifest, m->manifest.manifest, sizeof r->manifest);
-        err = m->llama != NULL ? run_llama(m->llama, j, ret_o, &reason)
-                               : run_request(m, j, ret_o, &reason);
+        err = run_on(m, j, ret_o, &reason);
     }
     if (err != 0) {
         refuse(ret_o, reason);

@@ -15,6 +15,11 @@ static struct span word(const char *s)
     return s == NULL ? span_of("", 0) : span_str(s);
 }
 
+static struct span cut(struct span s)
+{
+    return s.n > DETAIL_MAX ? span_of(s.p, DETAIL_MAX) : s;
+}
+
 /* A digest, or an empty value where there is none. */
 static void put_digest(struct record *r, const char *key, const uint8_t *digest)
 {
@@ -117,6 +122,31 @@ static void put_place(struct record *r, const struct comparison *x)
     put_bits(r, "recomputed_bits", recomputed);
 }
 
+bool reproduced_record(const struct claim *c, const struct result *r,
+                       const struct comparison *x, struct record *ret_r)
+{
+    bool by = x->judgement.verdict == VERDICT_MATCH;
+    uint8_t digest[32] = {0};
+
+    if (result_digest(r, digest) != 0)
+        return false;
+    record_init(ret_r);
+    record_u64(ret_r, "epoch", c->epoch);
+    record_hex(ret_r, "object", span_of(c->unit, sizeof c->unit));
+    record_text(ret_r, "by", by ? cut(r->detail) : word(NULL));
+    record_text(ret_r, "detail", by ? word(NULL) : cut(r->detail));
+    put_digest(ret_r, "manifest", c->manifest);
+    put_digest(ret_r, "result_digest", digest);
+    record_text(ret_r, "route", r->route);
+    record_text(ret_r, "level",
+                span_eq_str(r->level, "-") ? word(NULL) : r->level);
+    record_u64(ret_r, "tokens", x->evidence.tokens);
+    record_u64(ret_r, "logprobs", x->evidence.logprobs);
+    record_u64(ret_r, "evidence_bits", by ? x->evidence_bits : 0);
+    record_u64(ret_r, "forward_runs", r->forward_runs);
+    return !ret_r->full;
+}
+
 /* What the worker has to say, or what a match rests on if not on logprobs. */
 static struct span verdict_detail(const struct result *first,
                                   const struct comparison *x)
@@ -125,7 +155,7 @@ static struct span verdict_detail(const struct result *first,
     struct span s = first == NULL ? word(NULL) : first->detail;
 
     if (s.n != 0 || x->judgement.verdict != VERDICT_MATCH || e->logprobs != 0)
-        return s.n > DETAIL_MAX ? span_of(s.p, DETAIL_MAX) : s;
+        return cut(s);
     return word(e->tokens != 0 ? "compared by tokens, without logprobs"
                                : "compared by text, without tokens");
 }

@@ -13,4 +13,9 @@
 bool verdict_record(const struct claim *c, const struct result *first,
                     const struct comparison *x, struct record *r);
 
+/* The same of kind `reproduced`: the comparison with what a mismatch was tried
+ * with; r->detail names it, or says that nothing gave the answer. */
+bool reproduced_record(const struct claim *c, const struct result *r,
+                       const struct comparison *x, struct record *ret_r);
+
 #endif

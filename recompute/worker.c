@@ -103,6 +103,24 @@ static int put_result(struct worker *w, const struct job *j,
     return err;
 }
 
+/* What is to be tried after a mismatch is tried once. */
+static int run_again_once(struct worker *w, const struct job *j)
+{
+    struct path p =
+        layout_result(w->state_dir, j->epoch, j->unit, JOB_AGAIN_RUN);
+    struct outcome o;
+    int err;
+
+    if (access(p.text, F_OK) == 0)
+        return 0;
+    err = run_job(&w->options, j, JOB_AGAIN_RUN, &o);
+    if (err != 0)
+        return err;
+    err = put_result(w, j, &o);
+    run_fini(&o);
+    return err;
+}
+
 static int run_all(struct worker *w, const struct job *j)
 {
     struct outcome o;
@@ -141,7 +159,7 @@ static int take(struct worker *w, const char *name)
     }
     if (err != 0)
         return err;
-    err = run_all(w, &j);
+    err = j.mode == JOB_AGAIN ? run_again_once(w, &j) : run_all(w, &j);
     log_debug("job done file=\"%s\" runs=%u", name, j.runs);
     job_free(&j);
     return err;
@@ -151,7 +169,8 @@ static bool is_job(const char *name)
 {
     size_t n = strlen(name);
 
-    return n > 4 && strcmp(name + n - 4, ".job") == 0;
+    return (n > 4 && strcmp(name + n - 4, ".job") == 0) ||
+           (n > 6 && strcmp(name + n - 6, ".again") == 0);
 }
 
 static int loop(struct worker *w, struct inbox *in, bool once)

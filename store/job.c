@@ -18,6 +18,7 @@
 static const char *const modes[] = {[JOB_BLIND] = "blind",
                                     [JOB_FORCED] = "forced",
                                     [JOB_SEARCH] = "search",
+                                    [JOB_AGAIN] = "again",
                                     [JOB_NONE] = "none"};
 
 /* One of the first n modes. */
@@ -122,7 +123,7 @@ int job_write(const struct job *j, char **ret_bytes, size_t *ret_n)
                new_array(j->messages, j->n_messages, packet_new_base64, &bad),
                &bad);
     packet_set(o, "claimed", new_or_null(j->claimed, packet_new_base64), &bad);
-    if (j->mode == JOB_SEARCH)
+    if (j->mode == JOB_SEARCH || j->mode == JOB_AGAIN)
         set_exchanges(o, j, &bad);
     return packet_dump(o, bad, ret_bytes, ret_n);
 }
@@ -236,7 +237,7 @@ static void read_job(struct packet *p, struct job *j)
     read_spans(p, &messages, &j->messages, &j->n_messages);
     packet_base64_or_null(p, "claimed", &j->claimed,
                           "claimed is missing or neither base64 nor null");
-    if (!p->failed && j->mode == JOB_SEARCH)
+    if (!p->failed && (j->mode == JOB_SEARCH || j->mode == JOB_AGAIN))
         read_exchanges(p, j);
     if (!p->failed && j->mode == JOB_BLIND && j->claimed.n != 0)
         packet_fail(p, "a blind job must not know what was claimed");

@@ -13,14 +13,16 @@
 
 #include "config/log.h"
 #include "file.h"
+#include "neighbours.h"
 #include "store/layout.h"
 #include "store/record.h"
 #include "store/sha256.h"
 #include "unit.h"
 
-/* A drawn unit, or a result of one. */
+/* A drawn unit, a result of one, or one that is to be tried again. */
+enum task_kind { TASK_UNIT, TASK_RESULT, TASK_AGAIN };
 struct task {
-    bool result;
+    enum task_kind kind;
     uint64_t seq; /* of the result */
     uint64_t epoch, run;
     uint8_t unit[MERKLE_HASH];
@@ -81,7 +83,7 @@ static int add_task(struct jobs *j, const struct task *t)
 }
 
 /* Queues the rows (epoch, object, seq, run) of a query over new leaves. */
-static int find_tasks(struct jobs *j, const char *sql, bool result,
+static int find_tasks(struct jobs *j, const char *sql, enum task_kind kind,
                       uint64_t end)
 {
     sqlite3_stmt *s;
@@ -93,7 +95,7 @@ static int find_tasks(struct jobs *j, const char *sql, bool result,
     sqlite3_bind_int64(s, 1, (sqlite3_int64)j->seen);
     sqlite3_bind_int64(s, 2, (sqlite3_int64)end);
     while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
-        struct task t = {.result = result};
+        struct task t = {.kind = kind};
 
         if (sqlite3_column_bytes(s, 1) != MERKLE_HASH)
             continue; /* no unit of ours */
@@ -108,7 +110,8 @@ static int find_tasks(struct jobs *j, const char *sql, bool result,
 }
 
 /* Draws without a job, claimed ids of earlier draws without one, results
- * without a verdict. */
+ * without a verdict or of tries without theirs, mismatches of an engine's
+ * numerics that were not tried again. */
 static int look_for_tasks(struct jobs *j)
 {
     static const char drawn[] =
@@ -124,19 +127,31 @@ static int look_for_tasks(struct jobs *j)
         "WHERE d.object=c.object AND d.seq>=?1 AND d.seq<?2) ORDER BY c.seq";
     static const char results[] =
         "SELECT r.epoch,r.object,r.seq,r.run FROM result r "
-        "WHERE r.seq>=?1 AND r.seq<?2 AND "
+        "WHERE r.seq>=?1 AND r.seq<?2 AND CASE WHEN r.run=1001 THEN "
+        "NOT EXISTS(SELECT 1 FROM reproduced p WHERE p.object=r.object AND "
+        "p.epoch=r.epoch) ELSE "
         "NOT EXISTS(SELECT 1 FROM verdict v WHERE v.object=r.object AND "
-        "v.epoch=r.epoch) ORDER BY r.seq";
+        "v.epoch=r.epoch) END ORDER BY r.seq";
+    static const char again[] =
+        "SELECT v.epoch,v.object,v.seq,0 FROM verdict v "
+        "WHERE v.seq>=?1 AND v.seq<?2 AND v.verdict='MISMATCH' AND "
+        "v.class<>'envelope' AND EXISTS(SELECT 1 FROM manifest m WHERE "
+        "m.manifest=v.manifest AND m.numerics='ggml') AND "
+        "NOT EXISTS(SELECT 1 FROM job o WHERE o.object=v.object AND "
+        "o.epoch=v.epoch AND o.mode='again') ORDER BY v.seq";
+    _Static_assert(JOB_AGAIN_RUN == 1001, "the run that the query names");
     uint64_t end = ledger_indexed(j->ledger);
     int rc = 0;
 
     if (j->seen >= end)
         return 0;
-    rc = find_tasks(j, drawn, false, end);
+    rc = find_tasks(j, drawn, TASK_UNIT, end);
     if (rc == 0)
-        rc = find_tasks(j, claimed, false, end);
+        rc = find_tasks(j, claimed, TASK_UNIT, end);
     if (rc == 0)
-        rc = find_tasks(j, results, true, end);
+        rc = find_tasks(j, results, TASK_RESULT, end);
+    if (rc == 0)
+        rc = find_tasks(j, again, TASK_AGAIN, end);
     if (rc == 0)
         j->seen = end;
     return rc;
@@ -236,12 +251,15 @@ static int write_claim(struct jobs *j, struct unit *u, uint8_t *ret_hash)
 
 static int write_job(struct jobs *j, struct unit *u, uint8_t *ret_hash)
 {
-    struct path path = layout_job(ledger_dir(j->ledger), u->epoch, u->job.unit);
+    const char *dir = ledger_dir(j->ledger);
+    struct path path = u->job.mode == JOB_AGAIN
+                           ? layout_again(dir, u->epoch, u->job.unit)
+                           : layout_job(dir, u->epoch, u->job.unit);
     char *bytes;
     size_t n;
     int rc;
 
-    u->job.runs = j->config.runs;
+    u->job.runs = u->job.mode == JOB_AGAIN ? 1 : j->config.runs;
     rc = job_write(&u->job, &bytes, &n);
     return rc != 0 ? rc : write_file(path, bytes, n, ret_hash);
 }
@@ -255,6 +273,8 @@ static const char *mode_name(enum job_mode mode)
         return "forced";
     case JOB_SEARCH:
         return "search";
+    case JOB_AGAIN:
+        return "again";
     case JOB_NONE:
         return "none";
     }
@@ -265,6 +285,7 @@ static int put_job(struct jobs *j, const struct unit *u,
                    const uint8_t *packet_hash, const uint8_t *claim_hash)
 {
     size_t packet_n = u->job.mode == JOB_NONE ? 0 : SHA256_BYTES;
+    size_t claim_n = u->job.mode == JOB_AGAIN ? 0 : SHA256_BYTES;
     size_t manifest_n = u->job.manifest.n == 0 ? 0 : SHA256_BYTES;
     struct ledger_put p = {.kind = kind_find("job")};
     struct ledger_ack ack;
@@ -277,7 +298,7 @@ static int put_job(struct jobs *j, const struct unit *u,
     record_text(&r, "mode", span_str(mode_name(u->job.mode)));
     record_hex(&r, "nonce", span_of(u->job.nonce, sizeof(u->job.nonce)));
     record_hex(&r, "packet_sha256", span_of(packet_hash, packet_n));
-    record_hex(&r, "claim_sha256", span_of(claim_hash, SHA256_BYTES));
+    record_hex(&r, "claim_sha256", span_of(claim_hash, claim_n));
     record_hex(&r, "manifest", span_of(u->claim.manifest, manifest_n));
     p.body = span_of(r.text, r.n);
     return ledger_put(j->ledger, &p, &ack, &why);
@@ -323,6 +344,36 @@ static int do_unit(struct jobs *j, const struct task *t)
     return rc;
 }
 
+/* The claim is there, and decided. */
+static int do_again(struct jobs *j, const struct task *t)
+{
+    static const char sql[] =
+        "SELECT seq FROM job WHERE object=?1 AND epoch=?2 AND mode='again'";
+    uint8_t hash[SHA256_BYTES] = {0};
+    struct unit u;
+    uint64_t seq;
+    int rc = query(j->ledger, sql, t, &seq);
+
+    if (rc != -ENOENT)
+        return rc;
+    rc = unit_init(&u, j->ledger, t->epoch, t->unit);
+    if (rc != 0)
+        return rc;
+    if (u.claim.reason.n == 0) {
+        if (u.job.n_exchanges == 0)
+            rc = neighbours_none(&u);
+        if (rc == 0)
+            rc = set_nonce(j, &u);
+        u.job.mode = JOB_AGAIN;
+        if (rc == 0)
+            rc = write_job(j, &u, hash);
+        if (rc == 0)
+            rc = put_job(j, &u, hash, hash);
+    }
+    unit_fini(&u);
+    return rc;
+}
+
 static int do_result(struct jobs *j, const struct task *t)
 {
     struct path path =
@@ -346,6 +397,19 @@ static int do_result(struct jobs *j, const struct task *t)
     return rc;
 }
 
+static int do_task(struct jobs *j, const struct task *t)
+{
+    switch (t->kind) {
+    case TASK_UNIT:
+        return do_unit(j, t);
+    case TASK_RESULT:
+        return do_result(j, t);
+    case TASK_AGAIN:
+        break;
+    }
+    return do_again(j, t);
+}
+
 int jobs_step(struct jobs *j, bool *ret_did)
 {
     int rc = look_for_tasks(j);
@@ -353,8 +417,7 @@ int jobs_step(struct jobs *j, bool *ret_did)
     *ret_did = false;
     if (rc != 0 || j->at == j->n)
         return rc;
-    rc = j->task[j->at].result ? do_result(j, &j->task[j->at])
-                               : do_unit(j, &j->task[j->at]);
+    rc = do_task(j, &j->task[j->at]);
     if (rc != 0)
         return rc;
     *ret_did = true;

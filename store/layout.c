@@ -43,6 +43,18 @@ struct path layout_job(const char *dir, uint64_t epoch, const uint8_t *unit)
     return finished(p, n);
 }
 
+struct path layout_again(const char *dir, uint64_t epoch, const uint8_t *unit)
+{
+    char hex[2 * UNIT_BYTES + 1];
+    struct path p;
+    int n;
+
+    unit_hex(unit, hex);
+    n = snprintf(p.text, sizeof(p.text), "%s/%s/%" PRIu64 "-%s.again", dir,
+                 LAYOUT_JOBS, epoch, hex);
+    return finished(p, n);
+}
+
 struct path layout_claim(const char *dir, uint64_t epoch, const uint8_t *unit)
 {
     char hex[2 * UNIT_BYTES + 1];

@@ -190,3 +190,16 @@ int neighbours_take(struct unit *u, struct ledger *l)
     free(g);
     return rc;
 }
+
+int neighbours_none(struct unit *u)
+{
+    struct gathering *g = calloc(1, sizeof(*g));
+    int rc;
+
+    if (g == NULL)
+        return -ENOMEM;
+    g->u = u;
+    rc = hand_over(g);
+    free(g);
+    return rc;
+}

@@ -21,5 +21,7 @@ enum { NEIGHBOURS_MAX = 256, NEIGHBOURS_BYTES = 16 << 20 };
 
 /* -ENOMEM, -EIO. */
 int neighbours_take(struct unit *u, struct ledger *l);
+/* The unit's own exchange alone. -ENOMEM. */
+int neighbours_none(struct unit *u);
 
 #endif

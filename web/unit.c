@@ -22,8 +22,8 @@
     "manifest, runs, runs_differ, choices, tokens, tokens_differ, logprobs, "  \
     "logprobs_differ, length_differ, envelope_differ, envelope, choice, "      \
     "position, claimed_token, recomputed_token, claimed_bits, "                \
-    "recomputed_bits, evidence_bits FROM verdict WHERE object = ? "            \
-    "ORDER BY seq DESC LIMIT 1"
+    "recomputed_bits, evidence_bits, forward_runs, detail FROM verdict WHERE " \
+    "object = ? ORDER BY seq DESC LIMIT 1"
 
 struct span unit_hash(const struct unit *u)
 {
@@ -381,6 +381,8 @@ void unit_page(struct unit *u)
     }
     write_heading(u);
     write_lead(u);
+    if (u->judged)
+        unit_write_grounds(u);
     write_meta(u);
     if (u->judged)
         unit_write_differences(u);

@@ -67,7 +67,9 @@ enum {
     V_RECOMPUTED_TOKEN,
     V_CLAIMED_BITS,
     V_RECOMPUTED_BITS,
-    V_EVIDENCE
+    V_EVIDENCE,
+    V_FORWARD_RUNS,
+    V_DETAIL
 };
 
 /* What a refused form keeps, and what a reveal brought. */
@@ -98,6 +100,9 @@ bool unit_has_place(const struct unit *u);
 
 /* The whole page. */
 void unit_page(struct unit *u);
+
+/* Under the lead: what the verdict rests on, and what else was tried. */
+void unit_write_grounds(struct unit *u);
 
 /* Its blocks. */
 void unit_write_differences(struct unit *u);

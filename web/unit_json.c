@@ -64,12 +64,14 @@ static json_t *rows(struct unit *u, const char *sql)
 void unit_json(struct unit *u)
 {
     u->page->json = json_pack(
-        "{s:s,s:o,s:o,s:o,s:o,s:o}", "schema", "assay.unit/1", "exchange",
+        "{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "assay.unit/1", "exchange",
         rows(u, "SELECT * FROM exchange WHERE unit = ?"), "drawn",
         rows(u, "SELECT d.epoch, m.* FROM draw_drawn m JOIN draw d ON d.seq = "
                 "m.seq WHERE m.object = ?"),
         "verdicts",
         rows(u, "SELECT * FROM verdict WHERE object = ? ORDER BY seq"),
+        "reproduced",
+        rows(u, "SELECT * FROM reproduced WHERE object = ? ORDER BY seq"),
         "findings",
         rows(u, "SELECT * FROM finding WHERE object = ? ORDER BY seq"),
         "reviews",

@@ -41,6 +41,26 @@ static void fact_digest(struct page *p, const char *name, struct span s)
     page_fact_end(p);
 }
 
+/* Weights that were declared beside these, for mismatches to be tried with. */
+static void fact_alternatives(struct page *p, uint64_t manifest_seq)
+{
+    struct query q =
+        query_open(&p->db, "SELECT name, sha256 FROM manifest_alternative "
+                           "WHERE seq = ? ORDER BY pos");
+
+    query_bind_u64(&q, 1, manifest_seq);
+    while (query_next(&q)) {
+        page_fact(p, "Alternative");
+        html_open(&p->html, "bdi");
+        html_span(&p->html, query_span(&q, 0));
+        html_close(&p->html, "bdi");
+        html_text(&p->html, " ");
+        page_hash(p, query_span(&q, 1));
+        page_fact_end(p);
+    }
+    query_close(&q);
+}
+
 static void write_manifest_row(struct unit *u, const struct query *q)
 {
     struct page *p = u->page;
@@ -55,6 +75,7 @@ static void write_manifest_row(struct unit *u, const struct query *q)
     fact_digest(p, "Config", query_span(q, 5));
     fact_digest(p, "Tokenizer", query_span(q, 6));
     fact_digest(p, "Template", query_span(q, 7));
+    fact_alternatives(p, query_u64(q, 8));
     page_fact(p, "Registered");
     html_textf(h, "%s, leaf %s", format_time((int64_t)query_u64(q, 9)).s,
                format_count(query_u64(q, 8)).s);

@@ -22,6 +22,8 @@ struct llama_text;
 struct pool;
 struct why;
 
+struct alternative;
+
 struct deployed {
     struct gguf *gguf;
     struct llama_model *model;
@@ -29,6 +31,19 @@ struct deployed {
     const struct llama_chat *chat;
     struct recipe recipe;
     struct pool *pool;
+    char types[16]; /* of most of its weights: "BF16" */
+    /* What an answer that it does not give is tried with: the weights that
+     * engine.json names, then its own by the recipes of other classes of
+     * builds. */
+    struct alternative *alternatives;
+    size_t n_alternatives;
+};
+
+struct alternative {
+    char words[192];   /* "Q8_0 weights, declared BF16" */
+    struct deployed d; /* without alternatives of its own */
+    bool own_recipe;   /* only the recipe is not the declared one's */
+    char file[128];    /* of other weights, as engine.json names them */
 };
 
 /* The directory is one of these: it has an engine.json. */
@@ -40,6 +55,11 @@ bool deployed_is(const char *dir);
 int deployed_init(const char *dir, const char *recipes, unsigned threads,
                   struct deployed *ret_d, struct why *ret_why);
 void deployed_fini(struct deployed *d);
+
+/* Where engine.json in dir means the file that it calls name.
+ * -ENAMETOOLONG. */
+int deployed_alternative_path(const char *dir, const char *name, char *to,
+                              size_t size);
 
 /* No batch can change what this deployment computes, whatever else it ran or
  * had cached: its products are invariant, cells follow positions (-np), and

@@ -213,6 +213,26 @@ static int read_options(const json_t *o, struct deployment *d)
     return err ? err : take_text(o, "kv_type_v", d->kv_v, sizeof(d->kv_v));
 }
 
+static int read_alternatives(const json_t *list, struct deployment *d)
+{
+    size_t n = json_array_size(list);
+
+    if (!list || json_is_null(list))
+        return 0;
+    if (!json_is_array(list) || n > DEPLOYMENT_ALTERNATIVES)
+        return -EINVAL;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(list, i);
+        size_t len = json_string_length(v);
+        if (len == 0 || len >= sizeof(d->alternatives[i]) ||
+            strlen(json_string_value(v)) != len)
+            return -EINVAL;
+        memcpy(d->alternatives[i], json_string_value(v), len + 1);
+    }
+    d->n_alternatives = n;
+    return 0;
+}
+
 static int read_all(const json_t *o, struct deployment *d)
 {
     char isa[512] = "", compiler[512] = "", command[2048] = "";
@@ -225,6 +245,7 @@ static int read_all(const json_t *o, struct deployment *d)
             : take_text(json_object_get(o, "machine"), "isa", isa, sizeof(isa));
     err = err ? err : take_text(o, "compiler", compiler, sizeof(compiler));
     err = err ? err : take_text(o, "command", command, sizeof(command));
+    err = err ? err : read_alternatives(json_object_get(o, "alternatives"), d);
     if (err)
         return err;
     build_name_read(d->build_text, &d->build);

@@ -11,6 +11,8 @@
  *   command   the server's command line
  *   threads, slots, kv_unified, flash_attention, kv_type_k, kv_type_v,
  *   ram_prompt_cache: what came of it; each outranks the command line
+ *   alternatives  [ GGUF files, from the directory on ]: other weights that
+ *            are tried on an answer that those declared do not reproduce
  *
  * Goes out: the same as values. What neither says has llama-server's default.
  * SPDX-License-Identifier: Apache-2.0
@@ -28,6 +30,8 @@ struct build_name {
     uint32_t ggml[3]; /* version of ggml; zeros: not told */
 };
 
+enum { DEPLOYMENT_ALTERNATIVES = 8 };
+
 struct deployment {
     char engine[32];
     char build_text[160];
@@ -39,6 +43,8 @@ struct deployment {
     uint32_t n_batch, n_ubatch; /* -b, -ub */
     bool unified, flash, prompt_cache;
     char kv_k[8], kv_v[8];
+    char alternatives[DEPLOYMENT_ALTERNATIVES][128];
+    size_t n_alternatives;
 };
 
 /* -EINVAL: not JSON, or a value of the wrong type; ret_why says which. */

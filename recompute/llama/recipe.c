@@ -128,29 +128,45 @@ static enum ggml_leftover leftover_of(const struct deployment *d)
     return d->optimised ? LEFTOVER_GROUPS : LEFTOVER_ROUNDED;
 }
 
+/* Takes the sheet's variant i. */
+static int take_variant(struct sheet *s, int i, const struct deployment *d,
+                        struct why *w)
+{
+    const config_setting_t *list = config_lookup(&s->config, "variants");
+    const config_setting_t *v = config_setting_get_elem(list, (unsigned)i);
+    const char *name;
+    int lanes, bf16;
+
+    if (!config_setting_lookup_string(v, "name", &name) ||
+        !config_setting_lookup_int(v, "lanes", &lanes) ||
+        !config_setting_lookup_bool(v, "bf16", &bf16))
+        return complain(w, s, "a variant lacks name, lanes or bf16");
+    (void)snprintf(s->recipe.variant, sizeof(s->recipe.variant), "%s",
+                   name); /* may be cut */
+    s->recipe.run.build.lanes = (unsigned)lanes;
+    s->recipe.run.build.bf16 = bf16 != 0;
+    s->recipe.run.build.leftover = leftover_of(d);
+    return 0;
+}
+
+static int variants_of(const struct sheet *s)
+{
+    const config_setting_t *list = config_lookup(&s->config, "variants");
+
+    return list ? config_setting_length(list) : 0;
+}
+
 /* The variant with the deployment's vectors; -ENOENT: there is none. */
 static int pick_variant(struct sheet *s, const struct deployment *d,
                         struct why *w)
 {
-    const config_setting_t *list = config_lookup(&s->config, "variants");
-    int want = d->avx512 ? 16 : 8;
+    const struct ggml_build *b = &s->recipe.run.build;
+    unsigned want = d->avx512 ? 16 : 8;
 
-    for (int i = 0; list && i < config_setting_length(list); i++) {
-        const config_setting_t *v = config_setting_get_elem(list, (unsigned)i);
-        const char *name;
-        int lanes, bf16;
-        if (!config_setting_lookup_string(v, "name", &name) ||
-            !config_setting_lookup_int(v, "lanes", &lanes) ||
-            !config_setting_lookup_bool(v, "bf16", &bf16))
-            return complain(w, s, "a variant lacks name, lanes or bf16");
-        if (lanes != want || (bf16 != 0) != d->avx512_bf16)
-            continue;
-        (void)snprintf(s->recipe.variant, sizeof(s->recipe.variant), "%s",
-                       name); /* may be cut */
-        s->recipe.run.build.lanes = (unsigned)lanes;
-        s->recipe.run.build.bf16 = bf16 != 0;
-        s->recipe.run.build.leftover = leftover_of(d);
-        return 0;
+    for (int i = 0; i < variants_of(s); i++) {
+        int err = take_variant(s, i, d, w);
+        if (err || (b->lanes == want && b->bf16 == d->avx512_bf16))
+            return err;
     }
     return why_set(w, -ENOENT, "%s has no variant for these instructions",
                    s->recipe.name);
@@ -198,14 +214,37 @@ struct choice {
     struct recipe *found;
     unsigned long nearest;
     char nearest_name[64];
-    bool covered; /* the build is; then err and why stand */
+    bool covered;        /* the build is; then err and why stand */
+    struct recipes *all; /* or NULL: one is looked for */
 };
+
+/* Each variant of the sheet, whatever build is declared. */
+static int add_variants(struct sheet *s, struct choice *c, struct why *w)
+{
+    int err = 0;
+
+    if (strcmp(s->engine, c->deployment->engine) != 0)
+        return 0;
+    for (int i = 0; !err && i < variants_of(s); i++) {
+        err = take_variant(s, i, c->deployment, w);
+        if (err || c->all->n == RECIPES_MAX)
+            return err;
+        err = fill_options(&s->recipe, c->deployment, c->context, w);
+        if (!err)
+            c->all->list[c->all->n++] = s->recipe;
+        else if (err == -ENOENT)
+            err = 0;
+    }
+    return err;
+}
 
 static int consider(struct sheet *s, struct choice *c, struct why *w)
 {
     int err = read_sheet(s, w);
     if (err)
         return err;
+    if (c->all)
+        return add_variants(s, c, w);
     unsigned long far = distance(s, c->deployment);
     if (far < c->nearest) {
         c->nearest = far;
@@ -284,4 +323,13 @@ int recipe_choose(const char *dir, const struct deployment *d, uint32_t context,
                        d->engine, d->build_text, c.nearest_name);
     *ret_r = found;
     return 0;
+}
+
+int recipes_all(const char *dir, const struct deployment *d, uint32_t context,
+                struct recipes *ret_r, struct why *ret_why)
+{
+    struct choice c = {.deployment = d, .context = context, .all = ret_r};
+
+    ret_r->n = 0;
+    return consider_all(dir, &c, ret_why);
 }

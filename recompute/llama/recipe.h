@@ -37,4 +37,17 @@ struct recipe {
 int recipe_choose(const char *dir, const struct deployment *d, uint32_t context,
                   struct recipe *ret_r, struct why *ret_why);
 
+enum { RECIPES_MAX = 16 };
+
+/* Every recipe and variant of this engine, in the order of their files, filled
+ * with the deployment's options whatever build it declares: how builds of other
+ * classes would compute it. What cannot be is left out. Errors as above, but
+ * for -ENOENT. */
+struct recipes {
+    struct recipe list[RECIPES_MAX];
+    size_t n;
+};
+int recipes_all(const char *dir, const struct deployment *d, uint32_t context,
+                struct recipes *ret_r, struct why *ret_why);
+
 #endif

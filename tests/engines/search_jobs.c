@@ -2,9 +2,10 @@
  * search_jobs.c - each exchange of a recorded folder as a drawn one: a job
  * packet of mode search with all the others beside it, run and compared.
  *
- * usage: search-jobs DIR DEPLOYMENT [LEFT_OUT]. Comes in: a folder as capture.h
- * describes, a directory that declares its server. LEFT_OUT: as many requests
- * beside it the packet says it lacks. Goes out: one line a request: name,
+ * usage: search-jobs DIR DEPLOYMENT [LEFT_OUT|again]. Comes in: a folder as
+ * capture.h describes, a directory that declares its server. LEFT_OUT: as many
+ * requests beside it the packet says it lacks. again: as after a mismatch, with
+ * the deployment's alternatives. Goes out: one line a request: name,
  * verdict, class, reason, level, position, tokens, logprobs, differing,
  * evidence bits, forward runs, in words.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,11 +40,13 @@ static void print(const char *name, const struct result *r,
 
 /* The packet as it is written and read again. */
 static struct job packet_of(const struct capture *c, size_t own,
-                            uint64_t left_out)
+                            const char *how)
 {
     struct job_exchange *all = calloc(c->n, sizeof *all);
     const struct recorded *r = &c->recorded[own];
-    struct job j = {.mode = JOB_SEARCH, .runs = 1, .exchanges = all};
+    bool again = strcmp(how, "again") == 0;
+    struct job j = {
+        .mode = again ? JOB_AGAIN : JOB_SEARCH, .runs = 1, .exchanges = all};
     const char *why;
     struct job back;
     char *bytes;
@@ -62,7 +65,7 @@ static struct job packet_of(const struct capture *c, size_t own,
                                        .response = o->answer};
     }
     j.n_exchanges = c->n;
-    j.left_beside = left_out;
+    j.left_beside = again ? 0 : strtoull(how, NULL, 10);
     j.api = all[0].api;
     j.request = r->body;
     j.model = r->exchange.answer.model;
@@ -75,11 +78,11 @@ static struct job packet_of(const struct capture *c, size_t own,
 }
 
 static void judge(const struct served *s, const struct capture *c, size_t own,
-                  uint64_t left_out)
+                  const char *how)
 {
     struct run_options options = {s, 1, "search-jobs", true};
     const struct recorded *r = &c->recorded[own];
-    struct job j = packet_of(c, own, left_out);
+    struct job j = packet_of(c, own, how);
     struct claim claim = {.mode = JOB_SEARCH, .status = 200, .runs = 1};
     struct outcome o;
     struct comparison x;
@@ -100,7 +103,6 @@ static void judge(const struct served *s, const struct capture *c, size_t own,
 
 int main(int argc, char **argv)
 {
-    uint64_t left_out = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
     struct capture c;
     struct served s;
     struct why why = {""};
@@ -115,7 +117,7 @@ int main(int argc, char **argv)
         return 1;
     }
     for (size_t i = 0; i < c.n; i++)
-        judge(&s, &c, i, left_out);
+        judge(&s, &c, i, argc == 4 ? argv[3] : "0");
     served_fini(&s);
     capture_close(&c);
     return 0;

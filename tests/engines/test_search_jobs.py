@@ -19,7 +19,7 @@ import tempfile
 import unittest
 
 PROGRAM, CAPTURES = sys.argv.pop(1), sys.argv.pop(1)
-LIBRARY = os.path.join(CAPTURES, "llama.cpp", "libllama")
+LIBRARY = os.path.join(os.path.abspath(CAPTURES), "llama.cpp", "libllama")
 OLD, NEW = "llama.cpp/", "llama.cpp-b11434/"
 KEYS = ("name", "verdict", "class", "reason", "level", "position", "tokens",
         "logprobs", "differ", "bits", "runs", "envelope", "detail")
@@ -138,6 +138,62 @@ class Changed(unittest.TestCase):
         self.assertNotIn("MATCH", {v["verdict"] for v in verdicts.values()})
         v = verdicts["a0"]
         self.assertEqual((v["verdict"], v["position"]), ("MISMATCH", "0"), v)
+
+
+def redeclared(top, folder, model, alternatives=(), isa=None):
+    """A directory that declares other weights or instructions than those that
+    the folder's server had."""
+    with open(os.path.join(folder, "engine.json"), encoding="utf-8") as f:
+        engine = json.load(f)
+    engine["alternatives"] = ["others/" + name for name in alternatives]
+    if isa:
+        engine["machine"]["isa"] = isa
+    with open(os.path.join(top, "engine.json"), "w", encoding="utf-8") as f:
+        json.dump(engine, f)
+    os.symlink(os.path.join(LIBRARY, model), os.path.join(top, model))
+    os.mkdir(os.path.join(top, "others"))
+    for name in alternatives:
+        os.symlink(os.path.join(LIBRARY, name),
+                   os.path.join(top, "others", name))
+
+
+class Again(unittest.TestCase):
+    """After a mismatch: which of what was declared beside gives the answer."""
+
+    folder = os.path.join(CAPTURES, NEW + "conc-bf16-np4")
+
+    def run_again(self, *how, **more):
+        with tempfile.TemporaryDirectory() as top:
+            redeclared(top, self.folder, *how, **more)
+            out = subprocess.run([PROGRAM, self.folder, top, "again"],
+                                 check=True, text=True, timeout=900,
+                                 stdout=subprocess.PIPE).stdout
+        print(out, flush=True)
+        return [dict(zip(KEYS, line.split(" ", len(KEYS) - 1)))
+                for line in out.splitlines()]
+
+    def check(self, rows, detail):
+        self.assertGreater(len(rows), 5)
+        for v in rows:
+            self.assertEqual((v["verdict"], v["differ"], v["detail"]),
+                             ("MATCH", "0", detail), v)
+            self.assertGreater(int(v["bits"]), 100)
+
+    def test_weights_that_are_named_beside_those_declared(self):
+        self.check(self.run_again("s260k-q8_0.gguf",
+                                  ["s260k-f32.gguf", "s260k-bf16.gguf"]),
+                   "BF16 weights, declared Q8_0")
+
+    def test_a_build_of_another_class_than_declared(self):
+        self.check(self.run_again("s260k-bf16.gguf", isa="AVX2"),
+                   "recipe llama.cpp-b11434 (avx512-bf16), declared "
+                   "llama.cpp-b11434 (avx2)")
+
+    def test_none_of_them(self):
+        for v in self.run_again("s260k-q8_0.gguf", ["s260k-f32.gguf"]):
+            self.assertEqual((v["verdict"], v["reason"], v["detail"]),
+                             ("UNCHECKABLE", "not_reproduced",
+                              "6 alternatives tried"), v)
 
 
 if __name__ == "__main__":

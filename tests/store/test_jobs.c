@@ -390,26 +390,56 @@ static void a_restart_finishes_what_a_crash_left(void **state)
     stop(&d);
 }
 
-static void a_result_becomes_a_file(void **state)
+static void put_judgement(struct store_client *c, const struct put_ack *unit,
+                          const char *verdict, const char *class, uint8_t fill)
+{
+    static const char *const counts[] = {
+        "runs",           "runs_differ", "choices",         "tokens",
+        "tokens_differ",  "logprobs",    "logprobs_differ", "length_differ",
+        "envelope_differ"};
+    static const char *const tokens[] = {"claimed_token", "recomputed_token",
+                                         "claimed_bits", "recomputed_bits"};
+    uint8_t hash[32];
+    struct put_ack ack;
+    struct record r;
+
+    memset(hash, fill, sizeof(hash));
+    record_init(&r);
+    record_u64(&r, "epoch", 4);
+    record_hex(&r, "object", span_of(unit->unit, 32));
+    record_text(&r, "verdict", span_str(verdict));
+    record_text(&r, "class", span_str(class));
+    record_text(&r, "reason", span_str(""));
+    record_text(&r, "route", span_str("search"));
+    record_text(&r, "level", span_str("search"));
+    record_hex(&r, "manifest", span_of(hash, 32));
+    record_hex(&r, "result_digest", span_of(hash, 32));
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+        record_u64(&r, counts[i], 1);
+    record_text(&r, "envelope", span_str(""));
+    record_u64(&r, "choice", 0);
+    record_u64(&r, "position", 0);
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(*tokens); i++)
+        record_text(&r, tokens[i], span_str(""));
+    record_u64(&r, "evidence_bits", 0);
+    record_u64(&r, "forward_runs", 0);
+    record_text(&r, "detail", span_str(""));
+    assert_int_equal(put_kind(c, "verdict", &r, &ack), 0);
+}
+
+static void put_result(struct store_client *c, const uint8_t unit[32],
+                       uint64_t run)
 {
     struct payload payload = {"result", span_str("{\"result\":1}")};
-    struct store_client *c;
-    struct daemon_run d;
     struct put_ack ack;
-    uint8_t unit[32] = {7};
     struct record r;
     struct put p = {"result", &r, &payload, 1};
-    char *bytes;
-    size_t n;
 
-    (void)state;
-    start(&d, "");
-    c = connect_as(&d, "recompute");
     record_init(&r);
     record_u64(&r, "epoch", 4);
     record_hex(&r, "object", span_of(unit, 32));
     record_hex(&r, "nonce", span_of(unit, 16));
-    record_u64(&r, "run", 2);
+    record_u64(&r, "run", run);
     record_text(&r, "worker", span_str("w"));
     record_text(&r, "status", span_str("ok"));
     record_text(&r, "reason", span_str(""));
@@ -418,6 +448,75 @@ static void a_result_becomes_a_file(void **state)
     record_u64(&r, "tokens", 1);
     record_u64(&r, "elapsed_ns", 1);
     assert_int_equal(store_put(c, &p, &ack), 0);
+}
+
+/* Of an engine's numerics, and where the answer itself differs: with the
+ * answer, for what else may have given it. */
+static void a_mismatch_is_tried_again(void **state)
+{
+    struct store_client *tap, *sampler, *recompute, *compare;
+    struct put_ack unit[3];
+    struct daemon_run d;
+    const char *why;
+    struct job j;
+    char *bytes;
+    size_t n;
+
+    (void)state;
+    start(&d, "job_runs = 3");
+    tap = connect_as(&d, "tap");
+    sampler = connect_as(&d, "sampler");
+    recompute = connect_as(&d, "recompute");
+    compare = connect_as(&d, "compare");
+    put_manifest_of(recompute, "stories260k", "fixed", 1);
+    put_manifest_of(recompute, "stories260k", "ggml", 2);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(put_exchange(tap, i, true, &unit[i]), 0);
+    put_draw(sampler, unit, 3);
+    await(&d, "SELECT count(*) FROM job", 3);
+    put_judgement(compare, &unit[1], "MISMATCH", "envelope", 2);
+    put_judgement(compare, &unit[2], "MISMATCH", "token", 1);
+    put_judgement(compare, &unit[0], "MISMATCH", "token", 2);
+    await(&d, "SELECT count(*) FROM job WHERE mode='again'", 1);
+    await_file(layout_again(d.state, 4, unit[0].unit));
+    assert_int_equal(file_load(layout_again(d.state, 4, unit[0].unit).text,
+                               1 << 20, &bytes, &n),
+                     0);
+    assert_int_equal(job_read(span_of(bytes, n), &j, &why), 0);
+    free(bytes);
+    assert_int_equal(j.mode, JOB_AGAIN);
+    assert_int_equal(j.runs, 1);
+    assert_int_equal(j.n_exchanges, 1);
+    assert_true(span_eq_str(j.exchanges[0].response, "{\"b\":2}"));
+    job_free(&j);
+    for (unsigned i = 1; i < 3; i++)
+        assert_int_not_equal(
+            access(layout_again(d.state, 4, unit[i].unit).text, F_OK), 0);
+    /* Its result is one, though there is a verdict. */
+    put_result(recompute, unit[0].unit, 2);
+    put_result(recompute, unit[0].unit, JOB_AGAIN_RUN);
+    await_file(layout_result(d.state, 4, unit[0].unit, JOB_AGAIN_RUN));
+    assert_int_not_equal(
+        access(layout_result(d.state, 4, unit[0].unit, 2).text, F_OK), 0);
+    store_close(tap);
+    store_close(sampler);
+    store_close(recompute);
+    store_close(compare);
+    stop(&d);
+}
+
+static void a_result_becomes_a_file(void **state)
+{
+    struct store_client *c;
+    struct daemon_run d;
+    uint8_t unit[32] = {7};
+    char *bytes;
+    size_t n;
+
+    (void)state;
+    start(&d, "");
+    c = connect_as(&d, "recompute");
+    put_result(c, unit, 2);
     await_file(layout_result(d.state, 4, unit, 2));
     assert_int_equal(
         file_load(layout_result(d.state, 4, unit, 2).text, 100, &bytes, &n), 0);
@@ -435,6 +534,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_search_packet_carries_its_neighbours),
         cmocka_unit_test(a_forced_packet_waits_for_the_claimed_ids),
         cmocka_unit_test(a_restart_finishes_what_a_crash_left),
+        cmocka_unit_test(a_mismatch_is_tried_again),
         cmocka_unit_test(a_result_becomes_a_file),
     };
 

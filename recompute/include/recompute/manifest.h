@@ -42,6 +42,10 @@ struct manifest {
     /* Of a deployment what its jobs are run by without a feed: "invariant",
      * "search". Not in the digest: it follows from the files. */
     char level[16];
+    /* Files of a deployment's alternatives (llama/deployment.h), likewise: that
+     * they are named is in engine.json. */
+    struct manifest_file *alternatives;
+    size_t n_alternatives;
     uint8_t manifest[32], weights[32];
     /* Zeros when there is no such file. template: chat_template.jinja, or
      * tokenizer_config.json where the template stands in there. */
@@ -58,6 +62,10 @@ int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
 int manifest_init(const char *dir, const char *numerics, const char *recipe,
                   struct manifest *ret_m, struct why *ret_why);
 void manifest_fini(struct manifest *m);
+/* Hashes a file as an alternative, under the name that engine.json gives it.
+ * Errors as manifest_init. */
+int manifest_add_alternative(struct manifest *m, const char *path,
+                             const char *name, struct why *ret_why);
 
 /* Writes the keys of kind `manifest`; model: its public name; engine: who
  * serves it, may be empty. False if they do not fit. */

@@ -10,21 +10,21 @@
  * bodies in base64.
  *
  * job    {"schema":"assay.job/1","epoch":1,"unit":HEX,"nonce":HEX,
- *         "mode":"blind"|"forced"|"search","runs":N,"api":"openai.chat",
+ *         "mode":"blind"|"forced"|"search"|"again","runs":N,"api":"openai.chat",
  *         "request":BASE64,"request_ns":"T","model":TEXT,
  *         "manifest":LEAF TEXT or null,"steps":[LEAF TEXT ...],
  *         "messages":[BASE64 of the feed messages ...],
  *         "claimed":BASE64 or null}
  *         claimed: payload `ids` of the record `claimed`, forced mode only:
  *         for each choice u32 count, then u32 ids, big-endian
- *         search mode only, beside these:
+ *         search and again mode only, beside these:
  *         "exchanges":[{"api":..,"streamed":true,"request":BASE64,
  *           "response":BASE64,"request_ns":"T","answer_ns":"T"} ...],
  *         "left_beside":N,"left_before":N
- *         exchanges: the unit's own first, then others of its server that
- *         began before its end (store/neighbours.h); left_: how many of them,
- *         beside it and before it, are missing here
- * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
+ *         exchanges: the unit's own first, then, for a search, others of its
+ *         server that began before its end (store/neighbours.h); left_: how
+ * many of them, beside it and before it, are missing here claim
+ * {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
  *         "api":..,"mode":"blind"|"forced"|"search"|"none","status":200,
  *         "streamed":true,"model":TEXT,"request":BASE64,"response":BASE64,
  *         "manifest":HEX,"runs":N,"reason":TEXT}
@@ -48,7 +48,10 @@
 
 /* JOB_NONE: a claim alone, no job packet: the unit cannot be run, and the
  * claim's reason says why. */
-enum job_mode { JOB_BLIND, JOB_FORCED, JOB_SEARCH, JOB_NONE };
+/* JOB_AGAIN: after a MISMATCH, with what was declared beside the weights. Its
+ * packet is EPOCH-UNIT.again, its result that of run JOB_AGAIN_RUN. */
+enum job_mode { JOB_BLIND, JOB_FORCED, JOB_SEARCH, JOB_AGAIN, JOB_NONE };
+enum { JOB_AGAIN_RUN = 1001 }; /* no packet asks for so many */
 
 /* What was asked of a server and what it answered; decoded bodies. */
 struct job_exchange {

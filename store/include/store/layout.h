@@ -5,7 +5,7 @@
  *   vault/payloads            the payloads, encrypted (vault.h)
  *   index.db                  SQLite: what the readers query (index.h)
  *   checkpoints/SIZE          signed notes, SIZE in decimal
- *   jobs/EPOCH-UNIT.job, claims/EPOCH-UNIT.claim,
+ *   jobs/EPOCH-UNIT.job, jobs/EPOCH-UNIT.again, claims/EPOCH-UNIT.claim,
  *   results/EPOCH-UNIT-RUN.result       (job.h)
  *   keys/log.key, vault.key   32 raw bytes each, for assay-store alone
  *   keys/vrf.key              EC P-256 private key, PEM, for assay-sampler
@@ -40,6 +40,7 @@ struct path {
 struct path layout_path(const char *dir, const char *name);
 /* dir/jobs/EPOCH-UNIT.job and so on; unit: 32 bytes. */
 struct path layout_job(const char *dir, uint64_t epoch, const uint8_t *unit);
+struct path layout_again(const char *dir, uint64_t epoch, const uint8_t *unit);
 struct path layout_claim(const char *dir, uint64_t epoch, const uint8_t *unit);
 struct path layout_result(const char *dir, uint64_t epoch, const uint8_t *unit,
                           uint64_t run);

@@ -1,0 +1,22 @@
+/*
+ * run_again.h - a job packet of mode again: an answer that was a mismatch, with
+ * each alternative of its deployment until one gives it to the bit.
+ *
+ * The packet has the answer, and so this says nothing that the comparison would
+ * not find itself: what reproduces it is held against it there.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef RUN_AGAIN_H
+#define RUN_AGAIN_H
+
+struct deployed;
+struct job;
+struct outcome;
+
+/* 0: the outcome is that of the first alternative that reproduces the answer,
+ * `detail` its words. -ENODATA, reason not_reproduced: none does, `detail` says
+ * how many were tried. Else -ENOMEM. o's head is filled. */
+int run_again(const struct deployed *d, const struct job *j, struct outcome *o,
+              const char **ret_reason);
+
+#endif
