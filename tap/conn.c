@@ -104,6 +104,23 @@ static void message_over(struct conn *c, enum side side)
         s->resp_done = true;
 }
 
+/* A request is answered before its head has ended: it is the one. */
+static void attach_early(struct conn *c, enum side side)
+{
+    struct half *h = &c->half[side];
+    struct message *m = h->now;
+    struct slot *s;
+
+    if (m != &h->first || !m->line_ok || h->lost)
+        return;
+    s = pair_request(&c->queue, &c->table->slots);
+    if (s == NULL)
+        return;
+    head_parse(buffer_span(&m->raw), HEAD_REQUEST, &m->head);
+    half_attach(h, &s->req);
+    c->open[side] = s;
+}
+
 /* Moves the message that just became known into its slot. */
 static bool attach(struct conn *c, enum side side)
 {
@@ -113,9 +130,11 @@ static bool attach(struct conn *c, enum side side)
     struct slot *s = c->open[side];
 
     if (s != NULL)
-        return true; /* after an interim answer */
+        return true; /* after an interim answer, or an early one */
     c->half[other(side)].role =
         (uint8_t)(request ? HALF_RESPONSES : HALF_REQUESTS);
+    if (!request)
+        attach_early(c, other(side));
     if (request && c->half[other(side)].lost)
         pair_answers_lost(&c->queue, 0); /* what it says is not understood */
     s = request ? pair_request(&c->queue, pool) : pair_answer(&c->queue, pool);

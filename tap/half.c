@@ -156,6 +156,7 @@ static enum half_event refuse(struct half_pool *p, struct half *h,
     m->bytes -= m->new_bytes;
     m->new_bytes = 0;
     m->raw.n = m->head_at;
+    h->astray |= !was_lost;
     h->lost = true;
     h->skipping = !line_ended;
     if (m == &h->first) {
@@ -318,7 +319,10 @@ static enum half_event head_done(struct half_pool *p, struct half *h,
     /* After a loss only a head beyond doubt ends the search. */
     if (h->lost && m->head.broken)
         return refuse(p, h, true, time_ns);
-    h->lost = h->skipping = false;
+    /* What stands before an answer may be another one to its recipient. */
+    if ((h->astray && side == HEAD_RESPONSE) || (h->http.lax && !h->lost))
+        message_fault(m, "framing");
+    h->lost = h->skipping = h->astray = false;
     h->any = true;
     m->head_ok = true;
     stray_end(p, h);
@@ -387,6 +391,7 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
     *in = span_of(in->p + used, in->n - used);
     if (h->http.lax)
         message_fault(m, "framing");
+    h->http.lax = false;
     if (step == HTTP1_MORE)
         return HALF_MORE;
     if (step != HTTP1_END)
@@ -460,6 +465,8 @@ enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)
     h->offset += n;
     if (h->foreign != NULL)
         return HALF_MORE;
+    if (h->now != NULL && !was_lost && !h->now->line_ok)
+        (void)accept_line(h, h->now); /* what there is of it */
     if (h->now != NULL && (was_lost || !h->now->line_ok)) {
         h->lost = true; /* a candidate that cannot be judged any more */
         (void)refuse(p, h, false, h->now->last_ns);
@@ -492,7 +499,7 @@ enum half_event half_end(struct half_pool *p, struct half *h, bool closed)
 
     if (m == NULL || h->foreign != NULL)
         return HALF_MORE;
-    if (m == &h->first && (h->lost || !m->line_ok)) {
+    if (m == &h->first && (h->lost || (!m->line_ok && !accept_line(h, m)))) {
         (void)refuse(p, h, true, m->last_ns);
         return HALF_MORE;
     }

@@ -62,6 +62,7 @@ struct half {
     uint8_t role;    /* enum half_role */
     bool lost;       /* looking for a start line */
     bool skipping;   /* lost, and within a line that is none */
+    bool astray;     /* lost by text where a start line had to be */
     bool any;        /* a message was seen */
     bool closed;     /* the sender's FIN was seen */
     bool heard;      /* any byte came */

@@ -56,6 +56,16 @@ static struct span trim(struct span s)
     return s;
 }
 
+/* The same where the value may be folded: obs-fold counts as white space. */
+static struct span trim_folds(struct span s)
+{
+    while (s.n > 0 && memchr(" \t\r\n", s.p[0], 4) != NULL)
+        s = span_of(s.p + 1, s.n - 1);
+    while (s.n > 0 && memchr(" \t\r\n", s.p[s.n - 1], 4) != NULL)
+        s.n--;
+    return s;
+}
+
 static struct span without_line_end(struct span line)
 {
     if (line.n > 0 && line.p[line.n - 1] == '\n')
@@ -181,7 +191,7 @@ bool head_broken_request(struct span line)
     return broken_request(without_line_end(line), &h);
 }
 
-/* The next element of a comma-separated list, trimmed; empty ones too. */
+/* The next element of a comma-separated list, not trimmed; empty ones too. */
 static bool next_element(struct span *rest, struct span *ret_e)
 {
     const uint8_t *comma;
@@ -191,7 +201,7 @@ static bool next_element(struct span *rest, struct span *ret_e)
         return false;
     comma = rest->n == 0 ? NULL : memchr(rest->p, ',', rest->n);
     n = comma == NULL ? rest->n : (size_t)(comma - rest->p);
-    *ret_e = trim(span_of(rest->p, n));
+    *ret_e = span_of(rest->p, n);
     *rest =
         comma == NULL ? span_of(NULL, 0) : span_of(comma + 1, rest->n - n - 1);
     return true;
@@ -218,7 +228,7 @@ static void field_length(struct fields *f, struct span value)
     uint64_t v;
 
     while (next_element(&value, &e)) {
-        if (!decimal(e, &v) || (f->has_length && v != f->length)) {
+        if (!decimal(trim(e), &v) || (f->has_length && v != f->length)) {
             f->length_bad = true;
             return;
         }
@@ -249,6 +259,7 @@ static void field_transfer(struct head *h, struct fields *f, struct span value)
 
     f->has_transfer = true;
     while (next_element(&value, &e)) {
+        e = trim(e);
         if (e.n == 0)
             continue;
         if (span_ieq_str(e, "chunked")) {
@@ -283,47 +294,93 @@ static void field(struct head *h, struct fields *f, struct span name,
         field_transfer(h, f, value);
     else if (span_ieq_str(name, "content-encoding"))
         while (next_element(&value, &e))
-            add_coding(&h->content, e);
+            add_coding(&h->content, trim_folds(e));
     else if (span_ieq_str(name, "content-type"))
-        h->event_stream = has_prefix(value, "text/event-stream");
+        h->event_stream = has_prefix(trim_folds(value), "text/event-stream");
 }
 
-/* Names that decide on framing must not be folded, nor hide behind a form
- * that one recipient takes for another field. */
 static bool framing_name(struct span name)
 {
-    return span_ieq_str(trim(name), "content-length") ||
-           span_ieq_str(trim(name), "transfer-encoding");
+    return span_ieq_str(name, "content-length") ||
+           span_ieq_str(name, "transfer-encoding");
+}
+
+/* What decides on how the body is read. */
+static bool body_name(struct span name)
+{
+    return framing_name(name) || span_ieq_str(name, "content-encoding") ||
+           span_ieq_str(name, "content-type");
+}
+
+/* Bytes that end a line for some recipients, or a text. */
+static bool torn(struct span line)
+{
+    return memchr(line.p, '\r', line.n) != NULL ||
+           memchr(line.p, '\0', line.n) != NULL;
+}
+
+static struct span before_colon(struct span line)
+{
+    const uint8_t *colon = line.n == 0 ? NULL : memchr(line.p, ':', line.n);
+
+    return span_of(line.p, colon == NULL ? 0 : (size_t)(colon - line.p));
 }
 
 /*
- * One line of the section. Against the rules of section 5: no colon, white
- * space around the name, CR or NUL inside, a folded framing field; two
- * recipients may then see two different sets of fields.
+ * White space before the colon is for a server to refuse; in an answer it is
+ * to be taken off (section 5.1), which is harmless but for the names that not
+ * every recipient may know then.
  */
-static void field_line(struct head *h, struct fields *f, struct span line,
-                       bool *folded_framing)
+static bool name_ok(const struct head *h, struct span name)
 {
-    const uint8_t *colon;
-    struct span name, value;
+    struct span bare = trim(name);
 
-    if (memchr(line.p, '\r', line.n) != NULL ||
-        memchr(line.p, '\0', line.n) != NULL)
+    if (!token(bare) || bare.p != name.p)
+        return false;
+    return bare.n == name.n || (h->side == HEAD_RESPONSE && !body_name(bare));
+}
+
+/*
+ * One field of the section: its first line, and how long it is with those
+ * folded under it. Against the rules of section 5: no name or colon, white
+ * space around the name, a folded framing field; two recipients may then see
+ * two different sets of fields.
+ */
+static void field_lines(struct head *h, struct fields *f, struct span first,
+                        size_t n)
+{
+    struct span name = before_colon(first);
+    size_t at = name.n + 1;
+
+    if (name.n == 0 || !name_ok(h, name))
         h->broken = true;
-    if (line.p[0] == ' ' || line.p[0] == '\t') { /* obs-fold */
-        h->broken |= *folded_framing;
+    if (name.n == 0 || first.p[0] == ' ' || first.p[0] == '\t')
         return;
+    name = trim(name);
+    if (framing_name(name)) {
+        h->broken |= n > first.n;
+        n = first.n;
     }
-    colon = memchr(line.p, ':', line.n);
-    if (colon == NULL) {
-        h->broken = true;
-        return;
+    field(h, f, name, trim(span_of(first.p + at, n - at)));
+}
+
+/* Takes the lines folded under this one (section 5.2); returns where they
+ * end. Not all recipients join them: an empty one ends the head for some, and
+ * one that looks like a framing field is one for others. */
+static size_t take_folds(struct head *h, struct span *rest, struct span first)
+{
+    size_t n = first.n;
+    struct span line;
+
+    while (rest->n > 0 && (rest->p[0] == ' ' || rest->p[0] == '\t') &&
+           next_line(rest, &line)) {
+        struct span text = trim(line);
+
+        h->broken |=
+            text.n == 0 || torn(line) || framing_name(trim(before_colon(text)));
+        n = (size_t)(line.p - first.p) + line.n;
     }
-    name = span_of(line.p, (size_t)(colon - line.p));
-    value = trim(span_of(colon + 1, line.n - name.n - 1));
-    h->broken |= !token(name);
-    *folded_framing = framing_name(name);
-    field(h, f, trim(name), value);
+    return n;
 }
 
 /* Section 6.3 for what does not depend on the other side. */
@@ -350,16 +407,20 @@ void head_parse(struct span raw, enum head_side side, struct head *ret_h)
 {
     struct head h = {.side = side};
     struct fields f = {0};
-    bool folded_framing = true; /* a fold right after the start line */
     struct span rest = raw, line = raw;
+    bool ended = next_line(&rest, &line);
 
-    if (!next_line(&rest, &line) || !start_line(line, &h)) {
+    if (!start_line(line, &h)) {
         h.broken = h.hopeless = true;
         if (side == HEAD_REQUEST)
             (void)broken_request(without_line_end(line), &h);
     }
-    while (next_line(&rest, &line) && line.n > 0)
-        field_line(&h, &f, line, &folded_framing);
+    h.hopeless |= !ended;
+    h.broken |= !ended || torn(line);
+    while (next_line(&rest, &line) && line.n > 0) {
+        h.broken |= torn(line);
+        field_lines(&h, &f, line, take_folds(&h, &rest, line));
+    }
     frame(&h, &f);
     *ret_h = h;
 }

@@ -59,7 +59,11 @@ static enum http1_step step_start(struct http1 *h, struct span in,
 {
     bool ended;
 
-    /* A CR alone may begin an empty line or a bad one; it counts as blank. */
+    /* A CR may begin an empty line or a bad one; it counts as blank. */
+    if (h->line_n == 0) {
+        h->lax |= h->cr && in.p[0] != '\n';
+        h->cr = in.p[0] == '\r';
+    }
     if (h->line_n == 0 && (in.p[0] == '\r' || in.p[0] == '\n')) {
         piece->kind = HTTP1_BLANK;
         piece->n = 1;

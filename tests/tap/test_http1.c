@@ -126,6 +126,23 @@ static void joins_folded_fields_but_not_framing_ones(void **state)
            "POST /a 200 framing [] [x]\nstray framing 2\n");
 }
 
+/* What a user agent reads, RFC 9112 section 5.2. */
+static void reads_through_the_folds_of_other_fields(void **state)
+{
+    struct head h;
+
+    (void)state;
+    head_parse(
+        span_str("HTTP/1.1 200 OK\r\nContent-Encoding:\r\n gzip\r\n\t,\r\n"
+                 " deflate\r\nContent-Type:\n text/event-stream\r\n\r\n"),
+        HEAD_RESPONSE, &h);
+    assert_false(h.broken);
+    assert_true(h.event_stream);
+    assert_int_equal(h.content.n, 2);
+    assert_int_equal(h.content.of[0], CODING_GZIP);
+    assert_int_equal(h.content.of[1], CODING_DEFLATE);
+}
+
 static void turns_away_after_an_upgrade(void **state)
 {
     (void)state;
@@ -163,6 +180,12 @@ static void marks_what_two_recipients_read_in_two_ways(void **state)
         "Content-Length: 0\r\nX: a\rContent-Length: 5\r\n",
         "Content-Length: 0\r\nno colon\r\n",
         " folded: first\r\n",
+        "X: a\r\n \r\nContent-Length: 0\r\n",
+        "X: a\r\n\tContent-Length: 0\r\n",
+        "X: a\r\n b\r c\r\n",
+        "X : a\r\n",
+        "X\v: a\r\n",
+        ": a\r\n",
         "Transfer-Encoding:\r\n chunked\r\n",
     };
     static char got[TALK_TEXT], req[512];
@@ -174,6 +197,36 @@ static void marks_what_two_recipients_read_in_two_ways(void **state)
         hear(req, OK(1) "x", 0, WHOLE, got);
         assert_memory_equal(got, "POST /s 200 framing ", 20);
     }
+}
+
+/* The same of answers, and of what stands before them. */
+static void marks_answers_that_may_be_others(void **state)
+{
+    static const char *const begins[] = {
+        "HTTP/1.1 200 OK\rTransfer-Encoding: chunked\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding : gzip\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\r\n \r\n",
+        "\rHTTP/1.1 200 OK\r\n",
+        "\r\r\nHTTP/1.1 200 OK\r\n",
+    };
+    static char resp[512], got[TALK_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        (void)snprintf(resp, sizeof resp, "%sContent-Length: 1\r\n\r\nx",
+                       begins[i]);
+        always(GET, resp,
+               strstr(resp, "chunked\r\nC") && i == 1
+                   ? "GET /a 200 framing [] []\nstray framing 1\n"
+                   : "GET /a 200 framing [] [x]\n");
+    }
+    hear(GET, "SIP/2.0 200 OK\r\n" OK(1) "x", 0, WHOLE, got);
+    assert_string_equal(got, "stray not_http 16\nGET /a 200 framing [] [x]\n");
+    always(GET, "\r\n\nHTTP/1.1 200 OK\r\nX : a\r\nContent-Length: 1\r\n\r\nx",
+           "GET /a 200 ok [] [x]\n");
+    always("GET /a\rX: b HTTP/1.1\r\n\r\n", OK(1) "x",
+           "GET /a\rX: b 200 framing [] [x]\n");
 }
 
 static void refuses_bodies_without_a_certain_end(void **state)
@@ -369,6 +422,8 @@ int main(void)
         cmocka_unit_test(puts_interim_answers_with_the_final_one),
         cmocka_unit_test(takes_bare_line_feeds_and_empty_lines_before),
         cmocka_unit_test(joins_folded_fields_but_not_framing_ones),
+        cmocka_unit_test(reads_through_the_folds_of_other_fields),
+        cmocka_unit_test(marks_answers_that_may_be_others),
         cmocka_unit_test(turns_away_after_an_upgrade),
         cmocka_unit_test(names_what_is_not_http1),
         cmocka_unit_test(marks_what_two_recipients_read_in_two_ways),

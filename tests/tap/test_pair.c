@@ -227,6 +227,21 @@ static void takes_an_answer_before_the_request_has_ended(void **state)
     heard(t, "POST /a 413 ok [hello] []\n");
 }
 
+static void takes_an_answer_before_the_head_has_ended(void **state)
+{
+    struct talk *t = *state;
+
+    talk_say(t, C, "HEAD /a HTTP/1.1\r\nX: y\r\n");
+    talk_say(t, S, "HTTP/1.1 431 Too Large\r\nContent-Length: 9\r\n\r\n");
+    assert_string_equal(t->text, "");
+    talk_say(t, C, "X: z\r\n\r\n" GET(b) "POST /c HTTP/1.1\r\nX:");
+    talk_say(t, S, OK(b) "HTTP/1.1 408 Too Late\r\nContent-Length: 0\r\n\r\n");
+    talk_fin(t, S);
+    talk_end(t, END_RESET, S);
+    assert_string_equal(
+        t->text, "HEAD /a 431 ok [] []\n" BOTH(b) "POST /c 408 cut [] []\n");
+}
+
 static void joins_a_connection_in_the_middle(void **state)
 {
     struct talk *t = *state;
@@ -340,6 +355,20 @@ static void records_a_head_cut_off(void **state)
     heard(t, "GET /a 200 gap [] [a]\nstray framing 5\n");
 }
 
+static void records_a_start_line_cut_off(void **state)
+{
+    struct talk *t = *state;
+
+    talk_say(t, C, GET(a));
+    talk_say(t, S, "HTTP/1.1 302 Fo");
+    talk_lose(t, S, 40);
+    talk_say(t, C, GET(b) "GET /c?d=e HT");
+    talk_end(t, END_CAPTURE, C);
+    assert_string_equal(t->text, "GET /a 302 gap [] []\n"
+                                 "GET /b 0 no_answer [] []\n"
+                                 "GET /c?d=e HT 0 capture_end [] []\n");
+}
+
 static void marks_the_message_whose_copies_differ(void **state)
 {
     struct talk *t = *state;
@@ -432,6 +461,8 @@ int main(void)
         TEST(finds_the_next_answer_after_framing_is_lost),
         TEST(leaves_unasked_answers_alone),
         TEST(takes_an_answer_before_the_request_has_ended),
+        TEST(takes_an_answer_before_the_head_has_ended),
+        TEST(records_a_start_line_cut_off),
         TEST(joins_a_connection_in_the_middle),
         TEST(says_when_it_joined_between_request_and_answer),
         TEST(finds_the_client_by_what_it_says),
