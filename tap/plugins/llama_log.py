@@ -31,9 +31,10 @@ import time
 # A colour's end, written by a line before: chat templates are logged in colour.
 COLOUR = re.compile(r"^(?:\x1b\[[0-9;]*m)+")
 STAMP = re.compile(r"^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([A-Z]) ")
-ROW = re.compile(r"ubatch_print: +\d+: id = +(\d+) \(.*\), pos = +(\d+), "
+ROW = re.compile(r"ubatch_print: +(\d+): id = +(\d+) \(.*\), pos = +(\d+), "
                  r"n_seq_id = +(\d+), seq_id = \[([^\]]*)\], output = ([01])$",
                  re.S)
+ROWS_END = re.compile(r" D init: +seq +=")
 SLOT = re.compile(r"slot +\S+: id +(\d+) \| task +(-?\d+) \| +(.*)$", re.S)
 CLOSE_S = 300  # for what is still to be sent when the server has ended
 SETTING = re.compile(r"(\w+) = (-?[0-9.]+)")
@@ -125,6 +126,7 @@ class Reader:
         self.listing = None   # places of the states, being listed
         self.parent = None    # [task, next choice] while answers are launched
         self.rows = None      # of the batch being printed
+        self.cut = False      # into ubatches, which are printed as well
         self.batch = None     # printed, not yet known to have gone well
         self.waiting = []     # passes with a prompt that is not known whole
 
@@ -151,7 +153,13 @@ class Reader:
         if self.rows is not None or "input batch info" in text:
             if self._in_batch(text):
                 return
+        if ROWS_END.search(text):
+            raise ValueError("a batch did not begin")
         if "ubatch_" in text:
+            # The batch's pieces follow it; else its beginning was not read.
+            self.cut = self.cut or "added ubatch to split" in text
+            if not self.cut and ROW.search(text):
+                raise ValueError("a row of no batch")
             return
         if " W srv " in text and "purging slot" in text or (
                 " off = " in text and " ret = " in text):
@@ -167,6 +175,8 @@ class Reader:
 
     def end(self):
         self._settle()
+        if self.rows is not None:
+            self.waiting.append((None, self.ops, self.when))
         self._flush(True)
 
     # ---- batches
@@ -174,19 +184,26 @@ class Reader:
     def _in_batch(self, text):
         """Whether the entry belongs to the printing of a batch."""
         if "input batch info" in text:
+            if self.rows is not None:
+                raise ValueError("a batch did not end")
             self._settle()
             self.rows = []
+            self.cut = False
             return True
         row = ROW.search(text)
         if row is not None:
-            mask = row.group(4)
-            one = int(row.group(3)) == 1
-            self.rows.append((int(row.group(1)), int(row.group(2)),
+            number, mask = int(row.group(1)), row.group(5)
+            if number != len(self.rows):
+                raise ValueError("a row is missing")
+            one = int(row.group(4)) == 1
+            self.rows.append((int(row.group(2)), int(row.group(3)),
                               max(i for i, c in enumerate(mask) if c != "."),
-                              row.group(5) == "1") if one else None)
+                              row.group(6) == "1") if one else None)
         elif re.search(r"ubatch_print: +\d+: \[embd\]", text):
             self.rows.append(None)
-        elif re.search(r" D init: +seq +=", text):
+        elif ROWS_END.search(text):
+            if not self.rows:
+                raise ValueError("a batch of no row")
             self.batch = self.rows, self.when
             self.rows = None
         else:
@@ -229,7 +246,8 @@ class Reader:
         self._flush(False)
 
     def _member(self, slot, position):
-        # A slot that is not there from the start: the message will say so.
+        if position > len(slot.tokens):
+            raise ValueError("tokens are missing in slot %d" % slot.number)
         del slot.tokens[position:]
         member = {"id": "task:%s" % slot.request, "choice": slot.choice,
                   "start": position, "n": 0, "cached": 0, "ids": []}
@@ -301,6 +319,7 @@ class Reader:
         del slot.tokens[position:]
 
     def _copy(self, slot, other):
+        self._remove(other, 0)  # what it held, without a word
         self.ops.append("C %d %d" % (slot.number, other.number))
         other.tokens = list(slot.tokens)
         other.prompt = slot.prompt
@@ -347,7 +366,8 @@ class Reader:
             self._listed()
         elif re.search(r"   - prompt 0x[0-9a-f]+:", text):
             if self.listing is not None:
-                self.listing.append(re.search(r"0x[0-9a-f]+", text).group(0))
+                m = re.search(r"(0x[0-9a-f]+): +(\d+) tokens", text)
+                self.listing.append((m.group(1), int(m.group(2))))
                 self._listed()
         elif "looking for better prompt" in text or (
                 " que " in text and "start_loop" in text):
@@ -367,25 +387,30 @@ class Reader:
         """All states are listed: the one that is missing was loaded."""
         if len(self.listing) != self.listing[0] + 1:
             return
-        places = self.listing[1:]
+        listed = self.listing[1:]
         self.listing = None
         if self.loading is not None:
-            self._load(places)
-        for saved, place in zip(self.saved, places):
+            self._load(listed)
+        if not self._are(self.saved, listed):
+            # Not what we think was saved: whichever is loaded is not known.
+            self.saved = [Saved(None, [None] * n) for _, n in listed]
+        for saved, (place, _) in zip(self.saved, listed):
             saved.place = place
 
-    def _load(self, places):
-        def fits(left):
-            return len(left) == len(places) and all(
-                s.place in (None, p) for s, p in zip(left, places))
+    @staticmethod
+    def _are(saved, listed):
+        return [len(s.tokens) for s in saved] == [n for _, n in listed] and all(
+            s.place in (None, place) for s, (place, _) in zip(saved, listed))
 
+    def _load(self, listed):
         slot, self.loading = self.loading, None
-        for i, saved in enumerate(self.saved):
-            if fits(self.saved[:i] + self.saved[i + 1:]):
-                self.saved.pop(i)
-                slot.tokens = list(saved.tokens)
-                self.ops.append("L %d %d" % (slot.number, saved.number))
-                return
+        left = [i for i in range(len(self.saved))
+                if self._are(self.saved[:i] + self.saved[i + 1:], listed)]
+        if len(left) != 1 or self.saved[left[0]].number is None:
+            raise ValueError("which state was loaded?")
+        saved = self.saved.pop(left[0])
+        slot.tokens = list(saved.tokens)
+        self.ops.append("L %d %d" % (slot.number, saved.number))
 
 
 def print_plan(members, ops, _):

@@ -127,12 +127,26 @@ class LlamaLog(unittest.TestCase):
         told = passes(lines[:at] + [
             "0.00.000.000 I srv  load:  - saving prompt with length x\n"] +
             lines[at:])
-        gaps = [i for i, (members, _, _) in enumerate(told) if members is None]
-        self.assertGreater(len(gaps), 0)
-        # What came before is as it was, what began later as well.
-        self.assertEqual([t[0] for t in told[:gaps[0]]],
-                         [t[0] for t in whole[:gaps[0]]])
-        self.assertEqual(told[-1][0], whole[-1][0])
+        # What came before is as it was, and what began from nothing later; what
+        # a saved prompt was, is not known any more.
+        self.assertEqual([t[0] for t in told],
+                         [t[0] for t in whole[:6]] + [None] +
+                         [t[0] for t in whole[6:22]] + [None] * 9)
+
+    def test_a_line_that_is_missing_is_a_gap(self):
+        """Of each batch in turn: its beginning, a row, its end."""
+        lines = log_lines()
+        whole = passes(lines)
+        begins = [i for i, line in enumerate(lines)
+                  if "input batch info" in line]
+        for n, at in enumerate(begins[2:], -1):
+            for i in (at, at + 1, next(i for i in range(at, len(lines))
+                                       if " D init:   seq" in lines[i])):
+                told = passes(lines[:i] + lines[i + 1:])
+                gap = [t[0] for t in told].index(None)
+                self.assertLessEqual(gap, n + 1)
+                self.assertEqual([t[0] for t in told[:gap]],
+                                 [t[0] for t in whole[:gap]])
 
     def test_a_prompt_left_half_way_asks_for_no_row(self):
         lines = log_lines()
