@@ -75,6 +75,12 @@ class Appliance:
         self.children.append(child)
         return child
 
+    def stop(self, child, seconds=600):
+        """Asks it to end, and waits until it did what it had left to do; its
+        exit status."""
+        child.send_signal(signal.SIGTERM)
+        return child.wait(seconds)
+
     def program(self, name, *arguments, **how):
         room, file = name.split("/")
         return subprocess.run(
@@ -166,6 +172,12 @@ recompute: { models = [ "%(declared)s" ];
 
     def findings(self):
         return [row[0] for row in self.query("SELECT class FROM finding")]
+
+    def losses(self):
+        """What the tap did not see or not understand, by its cause."""
+        return dict(self.query(
+            "SELECT cause, sum(count) FROM (SELECT cause, count FROM loss "
+            "UNION ALL SELECT cause, count FROM unparsed) GROUP BY cause"))
 
 
 def summary(verdicts):

