@@ -13,13 +13,12 @@
 #include "llama/llama.h"
 #include "llama/recipe.h"
 #include "llama/sampler.h"
+#include "llama/search_attempt.h"
 #include "llama/search_desk.h"
 #include "store/dialect.h"
 
 enum {
-    LEADS = 3,
     CUTS = 24,
-    RUNS_WAY = 12,     /* of one way of a prompt, for each token */
     RUNS_STEP = 40,    /* default limit: for each token, */
     RUNS_FREE = 20000, /* and beside them */
     PATH_FLOATS = 1 << 28
@@ -42,12 +41,6 @@ bool desk_may_share(const struct desk *d, size_t other,
         if (desk_token(o, i) != c->prompt[i])
             return false;
     return true;
-}
-
-static bool shares(const struct desk *d, size_t donor,
-                   const struct claim_llama *c)
-{
-    return d->donors[donor].n >= c->n_cached && desk_may_share(d, donor, c);
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -130,162 +123,17 @@ static int keep_donor(struct desk *d, size_t self)
     return 0;
 }
 
-/* One prefix of one claim, all ways of its prompt. */
-struct attempt {
-    size_t self;
-    const struct llama_saved *prefix;
-    const uint64_t *prefix_trace;
-    const struct prefills *ways;
-    bool solved, spent; /* spent: the limit is reached */
-    bool left;          /* a way was left before its end */
-};
-
-/* One way may use a share of what all may. */
-static int try_way(struct desk *d, struct attempt *a, const struct prefill *p)
-{
-    struct trial *t = &d->trial;
-    uint32_t cached = (uint32_t)t->claim->n_cached;
-    uint64_t all = t->limit;
-    bool equal = false;
-
-    if (t->runs >= all) {
-        a->spent = true;
-        return 0;
-    }
-    uint64_t share = RUNS_WAY * (claim_tokens(t->claim) + 16);
-    if (share < all - t->runs)
-        t->limit = t->runs + share;
-    int err = trial_prompt(t, p, cached, &equal);
-    if (!err && equal)
-        err = trial_answer(t, &equal);
-    t->limit = all;
-    if (err == -EDQUOT) {
-        a->left = true;
-        return 0;
-    }
-    a->solved = !err && equal;
-    return err;
-}
-
-static int attempt_all(struct desk *d, struct attempt *a)
-{
-    struct trial *t = &d->trial;
-
-    int err = trial_begin(t, a->prefix, (uint32_t)t->claim->n_cached);
-    if (a->prefix_trace)
-        memcpy(t->trace, a->prefix_trace,
-               t->claim->n_cached * sizeof(*t->trace));
-    for (size_t i = 0; !err && !a->solved && !a->spent && i < a->ways->n; i++)
-        err = try_way(d, a, &a->ways->list[i]);
-    return err;
-}
-
-/* A unified cache may have taken the prefix back behind cells that are free:
- * the tokens after it lie before it, all, or up to where the cells end. */
-static int attempt_led(struct desk *d, struct attempt *a)
-{
-    struct trial *t = &d->trial;
-    size_t prompt = t->claim->n_prompt - t->claim->n_cached;
-    int err = 0;
-
-    if (!d->s->recipe->run.unified || d->s->recipe->run.sequences == 1)
-        return 0;
-    t->lead = prompt + claim_tokens(t->claim);
-    for (unsigned i = 0; !err && !a->solved && !a->spent && i < LEADS; i++) {
-        t->furthest = t->missed = 0;
-        err = attempt_all(d, a);
-        if (t->furthest == 0 || prompt + t->furthest - 1 >= t->lead)
-            break;
-        t->lead = prompt + t->furthest - 1;
-    }
-    t->lead = 0;
-    return err;
-}
-
-/* A prefix that nobody lends is computed as part of a prompt: of one token
- * that is certain, of more it is a guess. */
-static int guess_prefix(struct desk *d, struct llama_saved **ret_s)
-{
-    struct trial *t = &d->trial;
-    uint32_t n = (uint32_t)t->claim->n_cached;
-    struct prefill p = {.n = 1};
-    bool equal;
-
-    uint32_t rows = n > 1 ? n : 2;
-    if (rows > d->s->recipe->run.n_ubatch)
-        return -ERANGE;
-    p.pieces[0] = (struct piece){n, {rows, 0, 0, 0, rows}};
-    int err = trial_begin(t, NULL, 0);
-    err = err ? err : trial_prompt(t, &p, 0, &equal);
-    return err ? err : llama_cache_save(t->cache, 0, ret_s);
-}
-
-static int with_guess(struct desk *d, struct attempt *a)
-{
-    struct llama_saved *saved = NULL;
-
-    int err = guess_prefix(d, &saved);
-    if (err == -ERANGE)
-        return 0;
-    a->prefix = saved;
-    a->prefix_trace = NULL;
-    err = err ? err : attempt_all(d, a);
-    llama_saved_close(saved);
-    a->prefix = NULL;
-    return err;
-}
-
-/* Each distinct prefix that others lend. */
-static int with_donors(struct desk *d, struct attempt *a, size_t *ret_lent)
-{
-    const struct claim_llama *c = d->trial.claim;
-    uint64_t *seen = calloc(d->n + 1, sizeof(*seen));
-    int err = seen ? 0 : -ENOMEM;
-
-    *ret_lent = 0;
-    for (size_t i = 0; !err && !a->solved && !a->spent && i < d->n; i++) {
-        if (i == a->self || d->donors[i].n == 0 || !shares(d, i, c))
-            continue;
-        uint64_t last = d->donors[i].trace[c->n_cached - 1];
-        bool known = false;
-        for (size_t k = 0; k < *ret_lent; k++)
-            known |= seen[k] == last;
-        if (known)
-            continue;
-        seen[(*ret_lent)++] = last;
-        a->prefix = d->donors[i].saved;
-        a->prefix_trace = d->donors[i].trace;
-        err = attempt_all(d, a);
-        if (!err && !a->solved && !a->spent)
-            err = attempt_led(d, a);
-    }
-    free(seen);
-    return err;
-}
-
-/* Nobody who may have computed this prefix is left unsolved. */
-static bool all_lent(const struct desk *d, size_t self)
-{
-    const struct claim_llama *c = d->trial.claim;
-
-    for (size_t i = 0; i < d->n; i++)
-        if (i != self && d->donors[i].n == 0 && desk_may_share(d, i, c))
-            return false;
-    return true;
-}
-
 /* What was tried is all there can have been: or why not. */
-static const char *gap(const struct desk *d, const struct attempt *a,
-                       size_t lent)
+static const char *gap(const struct desk *d, const struct attempt *a)
 {
     const struct trial *t = &d->trial;
     bool cached = t->claim->n_cached > 1;
 
     if (a->spent || a->left)
         return "the limit on work is reached";
-    if (cached && lent == 0)
+    if (cached && a->lent == 0)
         return "the cached prefix is of no request that is solved";
-    if (cached && !all_lent(d, a->self))
+    if (cached && !a->whole)
         return "the cached prefix may be of a request that is not solved";
     if (!a->ways->complete)
         return "cells of a unified cache are not on the wire";
@@ -296,14 +144,14 @@ static const char *gap(const struct desk *d, const struct attempt *a,
     return NULL;
 }
 
-static int conclude(struct desk *d, const struct attempt *a, size_t lent)
+static int conclude(struct desk *d, const struct attempt *a)
 {
     struct search_verdict *v = &d->verdicts[a->self];
     struct trial *t = &d->trial;
 
     claim_score_init(&v->score);
     v->score.first = t->furthest;
-    v->why = gap(d, a, lent);
+    v->why = gap(d, a);
     if (v->why)
         return 0;
     v->outcome = SEARCH_REFUTED;
@@ -371,35 +219,35 @@ static int accept(struct desk *d, size_t self)
     return err ? err : desk_report(d, self);
 }
 
+int desk_ways(const struct desk *d, size_t self, size_t n,
+              struct prefills *ret_ways)
+{
+    uint32_t cuts[CUTS];
+
+    size_t n_cuts = list_cuts(d, self, n, cuts);
+    return prefills_init(ret_ways, &d->alphabet, (uint32_t)n, cuts, n_cuts);
+}
+
 /* The claim of d->trial, all ways of its prompt and all prefixes. */
 static int solve_cached(struct desk *d, size_t self, bool last_round)
 {
     struct trial *t = &d->trial;
-    const struct claim_llama *c = t->claim;
-    uint32_t cuts[CUTS];
     struct prefills ways;
-    struct attempt a = {.self = self, .ways = &ways};
+    struct attempt a = {.self = self, .ways = &ways, .last = last_round};
     struct search_verdict *v = &d->verdicts[self];
-    size_t lent = 0;
 
-    uint32_t n = (uint32_t)(c->n_prompt - c->n_cached);
-    size_t n_cuts = list_cuts(d, self, n, cuts);
-    int err = prefills_init(&ways, &d->alphabet, n, cuts, n_cuts);
+    int err =
+        desk_ways(d, self, t->claim->n_prompt - t->claim->n_cached, &ways);
     if (err)
         return err;
-    if (c->n_cached == 0)
-        err = attempt_all(d, &a);
-    else
-        err = with_donors(d, &a, &lent);
-    if (!err && !a.solved && c->n_cached > 0 &&
-        (c->n_cached == 1 || (last_round && lent == 0)))
-        err = with_guess(d, &a);
+    err = attempt_all(d, &a);
     v->runs += t->runs;
     v->invariant = ways.n == 1 && d->alphabet.n_decode == 1;
     if (!err && a.solved)
         err = accept(d, self);
     else if (!err)
-        err = conclude(d, &a, lent);
+        err = conclude(d, &a);
+    attempt_fini(&a);
     prefills_fini(&ways);
     return err;
 }

@@ -32,6 +32,9 @@ uint32_t desk_token(const struct claim_llama *c, size_t position);
 /* The first n_cached tokens of c stand in this claim too. */
 bool desk_may_share(const struct desk *d, size_t other,
                     const struct claim_llama *c);
+/* The ways of n tokens of a claim's prompt, cut by the others'. -ENOMEM. */
+int desk_ways(const struct desk *d, size_t self, size_t n,
+              struct prefills *ret_ways);
 /* Why a claim cannot be searched for at all, or NULL. */
 const char *desk_hopeless(const struct desk *d, const struct claim_llama *c);
 /* One claim, with what is lent so far, into its verdict. */

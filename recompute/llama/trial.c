@@ -11,7 +11,7 @@
 
 #include "llama/cells.h"
 
-enum { TOGETHER = 16, CELLS_PAD = 256 };
+enum { TOGETHER = 16, CELLS_PAD = 256, SPLIT_LEAST = 512, CUT_SIZES = 6 };
 
 static int room_rows(struct trial *t, size_t n)
 {
@@ -90,18 +90,78 @@ static uint32_t padded(const struct trial *t, size_t position)
     return end < cells ? (uint32_t)end : cells;
 }
 
-static void cut_cells(const struct trial *t, size_t position,
-                      struct llama_choice_room *room, struct llama_choice *c)
+bool trial_cuts_hidden(const struct trial *t)
+{
+    const struct llama_recipe *r = t->alphabet->recipe;
+
+    return r->unified && r->sequences > 1 &&
+           alphabet_split_from(t->alphabet) > 0;
+}
+
+/* As it is where our cells are the only ones. */
+static struct trial_cut own_cut(const struct trial *t, size_t position)
 {
     uint32_t from = alphabet_split_from(t->alphabet);
+    uint32_t threads = t->alphabet->recipe->threads;
     uint32_t n_kv = padded(t, position);
+
+    if (from == 0 || n_kv < from)
+        return (struct trial_cut){0, 0};
+    uint32_t chunk = (n_kv + threads - 1) / threads;
+    return (struct trial_cut){chunk, chunk};
+}
+
+/* Cell number k, from 0 on, of those that the token at `position` sees. */
+static uint32_t own_cell(const struct trial *t, size_t position, size_t k)
+{
+    size_t before = position + 1 - t->claim->n_cached;
+
+    if (t->lead == 0)
+        return t->offset + (uint32_t)k;
+    if (before > t->lead)
+        before = t->lead;
+    if (k < before)
+        return (uint32_t)k;
+    return room_before(t) + (uint32_t)(k - before);
+}
+
+/* Hidden cut number k; false: there are no more. */
+static bool hidden_cut(const struct trial *t, size_t position, size_t k,
+                       struct trial_cut *ret_cut)
+{
+    const struct llama_recipe *r = t->alphabet->recipe;
+    size_t sizes = 1;
+
+    if (k == 0) {
+        *ret_cut = own_cut(t, position);
+        return true;
+    }
+    if (k == 1) {
+        *ret_cut = (struct trial_cut){0, 0};
+        return true;
+    }
+    if (r->threads > 2) /* how far the next border is matters as well */
+        sizes = (r->cells - SPLIT_LEAST) / CELLS_PAD + 1;
+    if (sizes > CUT_SIZES)
+        sizes = CUT_SIZES;
+    size_t at = (k - 2) / sizes + 1;
+    if (at > position)
+        return false;
+    uint32_t n_kv = SPLIT_LEAST + CELLS_PAD * (uint32_t)((k - 2) % sizes);
+    *ret_cut = (struct trial_cut){own_cell(t, position, at),
+                                  (n_kv + r->threads - 1) / r->threads};
+    return true;
+}
+
+static void cut_cells(const struct trial *t, const struct trial_cut *cut,
+                      struct llama_choice_room *room, struct llama_choice *c)
+{
     uint32_t threads = t->alphabet->recipe->threads;
 
-    if (from == 0 || n_kv < from || c->rows != 1)
+    if (cut->border == 0 || c->rows != 1)
         return;
-    uint32_t chunk = (n_kv + threads - 1) / threads;
-    for (uint32_t at = chunk; at < n_kv; at += chunk)
-        room->borders[c->n_borders++] = at;
+    for (uint32_t i = 0; i + 1 < threads; i++)
+        room->borders[c->n_borders++] = cut->border + i * cut->chunk;
     c->borders = room->borders;
 }
 
@@ -138,21 +198,16 @@ static struct llama_choice choice_of(const struct regime *g)
 /* What the keys and values of a position come from: its own kernels and all
  * positions before it. */
 static void note_trace(struct trial *t, size_t position, const struct regime *g,
-                       uint32_t row)
+                       uint32_t row, const struct trial_cut *cut)
 {
     uint64_t h = position > 0 ? t->trace[position - 1] : 1;
-    bool split = g->rows == 1 && alphabet_split_from(t->alphabet) > 0 &&
-                 padded(t, position) >= alphabet_split_from(t->alphabet);
+    uint64_t split = 0;
 
+    if (g->rows == 1 && cut->border > 0)
+        split = (uint64_t)cut->border << 32 | cut->chunk;
     h = signature_mix(h, alphabet_body(t->alphabet, g->rows, g->first + row));
     h = signature_mix(h, alphabet_attention(t->alphabet, g->stream_rows));
     t->trace[position] = signature_mix(h, split);
-}
-
-static void trace_piece(struct trial *t, size_t position, const struct piece *p)
-{
-    for (uint32_t i = 0; i < p->n; i++)
-        note_trace(t, position + i, &p->regime, i);
 }
 
 static bool step_equal(struct trial *t, size_t step, const float *logits)
@@ -172,6 +227,68 @@ static bool step_equal(struct trial *t, size_t step, const float *logits)
     return equal;
 }
 
+/* One piece of a prompt, its last token alone under t->cut. */
+static int run_piece(struct trial *t, size_t at, const struct piece *p)
+{
+    struct llama_choice c = choice_of(&p->regime);
+    struct llama_choice_room room;
+
+    if (p->n == 1)
+        cut_cells(t, &t->cut, &room, &c);
+    for (uint32_t i = 0; i < p->n; i++)
+        note_trace(t, at + i, &p->regime, i, &t->cut);
+    return run(t, at, p->n, &c);
+}
+
+/* The piece that ends the prompt, under each cut there can have been. */
+static int run_last_piece(struct trial *t, size_t at, const struct piece *p,
+                          bool *ret_equal)
+{
+    bool hidden = p->n == 1 && p->regime.rows == 1 && trial_cuts_hidden(t);
+    int err = 0;
+
+    t->cut = own_cut(t, at + p->n - 1);
+    for (size_t k = 0; !err && !*ret_equal; k++) {
+        if (k > 0 && (!hidden || !hidden_cut(t, at, k, &t->cut)))
+            break;
+        llama_cache_remove(t->cache, 0, (uint32_t)at, UINT32_MAX);
+        err = run_piece(t, at, p);
+        if (!err)
+            *ret_equal = step_equal(t, 0, t->logits);
+    }
+    return err;
+}
+
+uint64_t trial_prefix_trace(struct trial *t, const struct prefill *p,
+                            uint32_t n)
+{
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < p->n && at < n; i++)
+        for (uint32_t k = 0; k < p->pieces[i].n && at < n; k++) {
+            struct trial_cut cut = own_cut(t, at);
+            note_trace(t, at++, &p->pieces[i].regime, k, &cut);
+        }
+    return t->trace[n - 1];
+}
+
+int trial_prefix(struct trial *t, const struct prefill *p, uint32_t n)
+{
+    uint32_t at = 0;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < p->n && at < n; i++) {
+        struct piece piece = p->pieces[i];
+        if (piece.n > n - at)
+            piece.n = n - at;
+        piece.regime.wanted = piece.regime.wanted_first = 0;
+        t->cut = own_cut(t, at);
+        err = run_piece(t, at, &piece);
+        at += piece.n;
+    }
+    return err;
+}
+
 int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
                  bool *ret_equal)
 {
@@ -179,40 +296,52 @@ int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
     int err = 0;
 
     t->offset = p->offset;
+    *ret_equal = false;
     llama_cache_remove(t->cache, 0, n_cached, UINT32_MAX);
-    for (size_t i = 0; !err && i < p->n; i++) {
-        struct llama_choice c = choice_of(&p->pieces[i].regime);
-        struct llama_choice_room room;
-        if (p->pieces[i].n == 1)
-            cut_cells(t, at, &room, &c);
-        trace_piece(t, at, &p->pieces[i]);
-        err = run(t, at, p->pieces[i].n, &c);
+    for (size_t i = 0; !err && i + 1 < p->n; i++) {
+        t->cut = own_cut(t, at);
+        err = run_piece(t, at, &p->pieces[i]);
         at += p->pieces[i].n;
     }
-    if (!err)
-        *ret_equal = step_equal(t, 0, t->logits);
-    return err;
+    return err ? err : run_last_piece(t, at, &p->pieces[p->n - 1], ret_equal);
 }
 
-/* Which regimes a step has tried, and which it runs under. */
+/* How a step can have run: a regime of the alphabet, and, alone in its ubatch,
+ * where its cells were cut. */
+struct hypothesis {
+    unsigned regime;
+    struct trial_cut cut;
+};
+
 struct step {
-    uint32_t tried; /* bits */
-    uint8_t regime;
+    size_t tried;           /* hypotheses, in their order */
+    struct hypothesis runs; /* the last one: what it runs under */
+    struct trial_cut kept;  /* cut of the last step that was alone */
 };
 
 struct walk {
     struct trial *t;
-    struct step *steps;
+    struct step *steps; /* 0 is the prompt's */
     size_t n;
     uint32_t together; /* tokens run at once while all goes well */
 };
 
-/* Steps from `step` on under one regime; *ret_n of at most `most` are equal. */
-static int try_steps(struct walk *w, size_t step, unsigned regime,
+static void note_step(struct walk *w, size_t step, size_t tried,
+                      const struct hypothesis *h)
+{
+    bool alone = w->t->alphabet->decode[h->regime].rows == 1;
+
+    w->steps[step] =
+        (struct step){tried, *h, alone ? h->cut : w->steps[step - 1].kept};
+}
+
+/* Steps from `step` on under hypothesis number i; *ret_n of at most `most` are
+ * equal. */
+static int try_steps(struct walk *w, size_t step, const struct hypothesis *h,
                      uint32_t most, uint32_t *ret_n)
 {
     struct trial *t = w->t;
-    const struct regime *g = &t->alphabet->decode[regime];
+    const struct regime *g = &t->alphabet->decode[h->regime];
     struct llama_choice c = choice_of(g);
     struct llama_choice_room room;
     size_t position = t->claim->n_prompt + step - 1;
@@ -221,15 +350,15 @@ static int try_steps(struct walk *w, size_t step, unsigned regime,
     if (t->runs >= t->limit)
         return -EDQUOT;
     c.each = true;
-    cut_cells(t, position, &room, &c);
+    cut_cells(t, &h->cut, &room, &c);
     llama_cache_remove(t->cache, 0, (uint32_t)position, UINT32_MAX);
     int err = run(t, position, most, &c);
     if (err)
         return err;
     while (n < most && step_equal(t, step + n, t->logits + n * t->desk.vocab)) {
-        note_trace(t, position + n, g, 0);
-        w->steps[step + n].tried = 1U << regime;
-        w->steps[step + n].regime = (uint8_t)regime;
+        note_trace(t, position + n, g, 0, &h->cut);
+        if (n > 0)
+            note_step(w, step + n, 1, h);
         n++;
     }
     *ret_n = n;
@@ -249,46 +378,74 @@ static uint32_t run_length(const struct walk *w, size_t step)
     return n > same ? (uint32_t)same : n;
 }
 
-/* The regime of the step before first, then the others in their order; all
- * tried: n_decode. */
-static unsigned next_regime(const struct walk *w, size_t step)
+/* Hypothesis number i of a step: the one of the step before; each regime, with
+ * the cut as it was last; alone, with each cut there can have been. */
+static bool hypothesis_of(const struct walk *w, size_t step, size_t i,
+                          struct hypothesis *ret_h)
 {
-    unsigned n = (unsigned)w->t->alphabet->n_decode;
-    uint32_t tried = w->steps[step].tried;
-    unsigned before = step > 1 ? w->steps[step - 1].regime : 0;
+    const struct trial *t = w->t;
+    const struct step *before = &w->steps[step - 1];
+    size_t position = t->claim->n_prompt + step - 1;
+    size_t n = t->alphabet->n_decode;
+    bool hidden = trial_cuts_hidden(t);
 
-    if (!(tried >> before & 1))
-        return before;
-    for (unsigned i = 0; i < n; i++)
-        if (!(tried >> i & 1))
-            return i;
-    return n;
+    *ret_h = before->runs;
+    if (i > 0 && i <= n)
+        *ret_h = (struct hypothesis){(unsigned)i - 1, before->kept};
+    else if (i > n)
+        *ret_h = (struct hypothesis){0};
+    if (!hidden)
+        ret_h->cut = own_cut(t, position);
+    if (i <= n)
+        return true;
+    return hidden && hidden_cut(t, position, i - n - 1, &ret_h->cut);
+}
+
+static bool same_hypothesis(const struct walk *w, const struct hypothesis *a,
+                            const struct hypothesis *b)
+{
+    bool alone = w->t->alphabet->decode[a->regime].rows == 1;
+
+    return a->regime == b->regime &&
+           (!alone ||
+            (a->cut.border == b->cut.border && a->cut.chunk == b->cut.chunk));
+}
+
+/* The next one that is not the first again; false: all were tried. */
+static bool next_hypothesis(struct walk *w, size_t step,
+                            struct hypothesis *ret_h)
+{
+    struct hypothesis first;
+    size_t *tried = &w->steps[step].tried;
+
+    (void)hypothesis_of(w, step, 0, &first); /* there is always one */
+    while (hypothesis_of(w, step, (*tried)++, ret_h))
+        if (*tried == 1 || !same_hypothesis(w, ret_h, &first))
+            return true;
+    return false;
 }
 
 /* A fresh step takes several at once, as batches change seldom. */
 static int advance(struct walk *w, size_t *step)
 {
     bool fresh = w->steps[*step].tried == 0;
-    unsigned regime = next_regime(w, *step);
+    struct hypothesis h;
     uint32_t n;
 
-    if (regime == w->t->alphabet->n_decode) {
+    if (!next_hypothesis(w, *step, &h)) {
         w->steps[*step].tried = 0;
         --*step;
         return 0;
     }
-    uint32_t before = w->steps[*step].tried;
     uint32_t most = fresh ? run_length(w, *step) : 1;
-    int err = try_steps(w, *step, regime, most, &n);
+    note_step(w, *step, w->steps[*step].tried, &h);
+    int err = try_steps(w, *step, &h, most, &n);
     if (err)
         return err;
-    if (n > 0)
-        w->steps[*step].tried |= before;
-    else
-        w->steps[*step].tried = before | 1U << regime;
     *step += n;
+    /* The one after them was run under its first hypothesis. */
     if (*step < w->n && n > 0)
-        w->steps[*step].tried = n < most ? 1U << regime : 0;
+        w->steps[*step].tried = n < most;
     w->together = n == most && w->together < TOGETHER ? 2 * w->together
                   : n < most                          ? 1
                                                       : w->together;
@@ -304,8 +461,10 @@ int trial_answer(struct trial *t, bool *ret_equal)
     w.steps = calloc(w.n + 1, sizeof(*w.steps));
     if (!w.steps)
         return -ENOMEM;
+    w.steps[0] = (struct step){0, {0, t->cut}, t->cut};
     while (!err && step > 0 && step < w.n)
         err = advance(&w, &step);
+    t->cut = w.steps[w.n - 1].kept;
     free(w.steps);
     if (!err)
         *ret_equal = step > 0;
@@ -319,7 +478,9 @@ int trial_after(struct trial *t, unsigned regime)
     struct llama_choice c = choice_of(&t->alphabet->decode[regime]);
     struct llama_choice_room room;
 
-    cut_cells(t, position, &room, &c);
+    struct trial_cut cut = trial_cuts_hidden(t) ? t->cut : own_cut(t, position);
+
+    cut_cells(t, &cut, &room, &c);
     llama_cache_remove(t->cache, 0, (uint32_t)position, UINT32_MAX);
     int err = run(t, position, 1, &c);
     if (!err)

@@ -11,6 +11,12 @@
 
 struct llama_saved;
 
+/* Flash attention over one token cut its cells at `border`, and every `chunk`
+ * cells from there; border 0: it did not. */
+struct trial_cut {
+    uint32_t border, chunk;
+};
+
 struct trial {
     const struct llama_model *model;
     const struct alphabet *alphabet;
@@ -23,8 +29,9 @@ struct trial {
     /* A restored prefix may lie behind free cells: so many of the tokens after
      * it are put before it. */
     size_t lead;
-    float *logits;    /* rows of the last run */
-    size_t rows_size; /* of logits, in rows */
+    struct trial_cut cut; /* of the last token that was alone */
+    float *logits;        /* rows of the last run */
+    size_t rows_size;     /* of logits, in rows */
     /* Rows of the accepted steps, and of the first that was not, as it was
      * tried first; NULL: too many. */
     float *path;
@@ -38,10 +45,19 @@ struct trial {
  * NULL: nothing is cached. t->lead holds from here on. */
 int trial_begin(struct trial *t, const struct llama_saved *prefix,
                 uint32_t n_cached);
+/* Runs the first n tokens of the prompt as another's prompt that was computed
+ * this way, and no row of theirs is wanted; n is at most what it has. Before:
+ * what the trace of the last one will be. */
+uint64_t trial_prefix_trace(struct trial *t, const struct prefill *p,
+                            uint32_t n);
+int trial_prefix(struct trial *t, const struct prefill *p, uint32_t n);
 /* Runs the prompt from n_cached on. *ret_equal: the first token's logprobs
  * are. */
 int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
                  bool *ret_equal);
+/* Where the engine's cells end is not known: others lie among and behind ours,
+ * so that any of our cells may be the first of its chunk. */
+bool trial_cuts_hidden(const struct trial *t);
 /* Runs the answer after its first token. -EDQUOT: the limit is reached. */
 int trial_answer(struct trial *t, bool *ret_equal);
 
