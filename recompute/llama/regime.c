@@ -12,8 +12,9 @@ enum { TILED_ROWS = 64, SPLIT_CELLS = 512 };
 
 uint64_t signature_mix(uint64_t h, uint64_t v)
 {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
+    /* Not h ^ v: two equal parts would cancel out, whatever they are. */
+    h = h * UINT64_C(0x9e3779b97f4a7c15) + v + 1;
+    return (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
 static int add_product(struct product_shape *list, size_t *n,

@@ -14,6 +14,7 @@
 
 #include "llama/claim.h"
 #include "llama/plan_assign.h"
+#include "llama/regime.h"
 #include "llama/sampler.h"
 #include "store/dialect.h"
 
@@ -199,6 +200,20 @@ static void what_differs_takes_the_turn_where_it_differs_least(void **state)
     assert_true(turns[2] == SIZE_MAX);
 }
 
+/* Body and tail of a model may be made of products of one shape. */
+static void equal_parts_of_a_signature_do_not_cancel_out(void **state)
+{
+    uint64_t of[8];
+
+    (void)state;
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t part = signature_mix(signature_mix(0, i), i);
+        of[i] = signature_mix(part, part);
+        for (uint64_t k = 0; k < i; k++)
+            assert_true(of[i] != of[k]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_list_of_probabilities_leaves_none_out),
         cmocka_unit_test(a_token_that_no_seed_gives_differs),
         cmocka_unit_test(rows_of_other_numbers_are_made_anew),
+        cmocka_unit_test(equal_parts_of_a_signature_do_not_cancel_out),
         cmocka_unit_test(one_that_fits_everywhere_pushes_none_out),
         cmocka_unit_test(equal_claims_move_on_for_one_another),
         cmocka_unit_test(what_differs_takes_the_turn_where_it_differs_least),
