@@ -19,6 +19,7 @@
 struct open_exchange {
     struct wire wire;
     struct sums sums;
+    size_t had; /* plans by its id */
     bool in_range;
 };
 
@@ -135,12 +136,17 @@ static bool is_open(const struct open_exchange *x)
     return x->wire.choices > 1;
 }
 
+/* An id of the engine's own: all answers to a prompt have it. */
+static bool names_family(const struct stray *s)
+{
+    return strncmp(s->request, "task:", 5) == 0;
+}
+
 /* A stray with an id of its engine's own may be any exchange's without a plan;
  * one with an id as answers have them only theirs that lack it. */
 static bool may_be_its(const struct stray *s, const struct open_exchange *x)
 {
-    return x->sums.n != 0 || wire_lacks_id(&x->wire) ||
-           strncmp(s->request, "task:", 5) == 0;
+    return x->sums.n != 0 || wire_lacks_id(&x->wire) || names_family(s);
 }
 
 static int settle(struct reconciler *r, const struct open_exchange *x)
@@ -260,9 +266,47 @@ static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
     return rc;
 }
 
+/* How well a stray fits; 0: not at all, or not as well as is asked for. */
+static int likeness_of(const struct reconciler *r,
+                       const struct open_exchange *x, const struct stray *s,
+                       bool wholly)
+{
+    struct strand_sum sum = s->sum;
+    size_t n = 1;
+
+    if (!may_be_its(s, x))
+        return 0;
+    if (x->sums.n != 0)
+        return wholly ? 0 : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
+    if (names_family(s))
+        n = strays_family(&r->strays, s, &sum);
+    if (wholly && !wire_fits(&x->wire, &sum, n))
+        return 0;
+    return wire_likeness(&x->wire, &sum, n);
+}
+
+/* The stray, and as many of its family as the exchange has answers. */
+static int take(struct reconciler *r, struct open_exchange *x, struct stray *s)
+{
+    struct stray *first = s;
+    int rc;
+
+    s->taken = true;
+    rc = sums_add(&x->sums, &s->sum);
+    while (rc == 0 && names_family(s) &&
+           (s = &r->strays.p[s->sibling]) != first &&
+           wire_lacks_choices(&x->wire, &x->sums)) {
+        if (s->taken)
+            continue;
+        s->taken = true;
+        rc = sums_add(&x->sums, &s->sum);
+    }
+    return rc;
+}
+
 /* The stray that fits best; of equals the one with more tokens, of these the
  * earliest. */
-static int take_best(struct reconciler *r, struct open_exchange *x,
+static int take_best(struct reconciler *r, struct open_exchange *x, bool wholly,
                      bool *ret_taken)
 {
     const int64_t slack = r->options->slack_ns;
@@ -272,10 +316,7 @@ static int take_best(struct reconciler *r, struct open_exchange *x,
     int most = 0;
 
     while ((s = strays_next(&r->strays, to, &i)) != NULL) {
-        int likeness = !may_be_its(s, x) ? 0
-                       : x->sums.n == 0
-                           ? wire_likeness(&x->wire, &s->sum)
-                           : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
+        int likeness = likeness_of(r, x, s, wholly);
 
         if (likeness > most || (likeness == most && best != NULL &&
                                 s->sum.most > best->sum.most)) {
@@ -284,10 +325,7 @@ static int take_best(struct reconciler *r, struct open_exchange *x,
         }
     }
     *ret_taken = best != NULL;
-    if (best == NULL)
-        return 0;
-    best->taken = true;
-    return sums_add(&x->sums, &best->sum);
+    return best == NULL ? 0 : take(r, x, best);
 }
 
 static int take_warming(struct reconciler *r, struct open_exchange *x)
@@ -308,21 +346,26 @@ static int take_warming(struct reconciler *r, struct open_exchange *x)
     return rc;
 }
 
-/* The strays go to the exchanges [from, n_open) that they fit. */
+/* The strays go to the exchanges [from, n_open) that they fit: first to those
+ * that they fit wholly, lest another takes them that fits none. */
 static int match_strays(struct reconciler *r, size_t from)
 {
+    bool taken;
     int rc = 0;
 
     for (size_t i = from; rc == 0 && i < r->n_open; i++) {
+        r->open[i].had = r->open[i].sums.n;
+        rc = take_best(r, &r->open[i], true, &taken);
+    }
+    for (size_t i = from; rc == 0 && i < r->n_open; i++) {
         struct open_exchange *x = &r->open[i];
-        size_t before = x->sums.n;
-        bool taken = true;
 
-        while (rc == 0 && taken)
-            rc = take_best(r, x, &taken);
-        if (rc == 0 && before != 0 && x->sums.n > before)
+        do
+            rc = take_best(r, x, false, &taken);
+        while (rc == 0 && taken);
+        if (rc == 0 && x->had != 0 && x->sums.n > x->had)
             rc = take_warming(r, x); /* a server of one id a choice */
-        if (x->in_range && x->sums.n > before)
+        if (x->in_range && x->sums.n > x->had)
             r->counts.by_shape++;
     }
     return rc;

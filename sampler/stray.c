@@ -43,6 +43,34 @@ static int by_time(const void *a, const void *b)
     return (x->choice > y->choice) - (x->choice < y->choice);
 }
 
+static int by_request(const void *a, const void *b)
+{
+    const struct stray *const *x = a, *const *y = b;
+
+    return strcmp((*x)->request, (*y)->request);
+}
+
+/* Puts those of a request into a ring. */
+static int link_siblings(struct strays *list)
+{
+    struct stray **by = calloc(list->n + 1, sizeof *by);
+
+    if (by == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < list->n; i++)
+        by[i] = &list->p[i];
+    qsort(by, list->n, sizeof *by, by_request);
+    for (size_t i = 0, first = 0; i < list->n; i++) {
+        bool last = i + 1 == list->n || by_request(&by[i], &by[i + 1]) != 0;
+
+        by[i]->sibling = (size_t)(by[last ? first : i + 1] - list->p);
+        if (last)
+            first = i + 1;
+    }
+    free(by);
+    return 0;
+}
+
 int strays_load(struct strays *list, struct plan_reader *r, uint64_t lo,
                 uint64_t hi)
 {
@@ -68,6 +96,8 @@ int strays_load(struct strays *list, struct plan_reader *r, uint64_t lo,
     (void)sqlite3_finalize(s); /* repeats the last step's error */
     if (list->n != 0)
         qsort(list->p, list->n, sizeof *list->p, by_time);
+    if (rc == 0)
+        rc = link_siblings(list);
     return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
 }
 
@@ -103,4 +133,22 @@ struct stray *strays_next(const struct strays *s, int64_t to_ns, size_t *i)
             return x;
     }
     return NULL;
+}
+
+size_t strays_family(const struct strays *s, const struct stray *of,
+                     struct strand_sum *ret_sum)
+{
+    struct strand_sum sum = of->sum;
+    size_t n = 1;
+
+    for (const struct stray *x = &s->p[of->sibling]; x != of;
+         x = &s->p[x->sibling]) {
+        if (x->taken)
+            continue;
+        sum.least += x->sum.least;
+        sum.most += x->sum.most;
+        n++;
+    }
+    *ret_sum = sum;
+    return n;
 }

@@ -16,6 +16,7 @@ struct stray {
     uint64_t first_seq, last_seq; /* leaves of its first and last row */
     int64_t from_ns, to_ns;       /* their times on the engine's clock */
     bool taken;                   /* by an exchange */
+    size_t sibling; /* the next one of this request, around in a ring */
 };
 
 struct strays {
@@ -34,5 +35,10 @@ size_t strays_first(const struct strays *s, int64_t from_ns);
 /* The next one from *i on that nobody has taken and that ended by to_ns, or
  * NULL; *i moves past it. */
 struct stray *strays_next(const struct strays *s, int64_t to_ns, size_t *i);
+
+/* Adds up the plans of this one's request that nobody has taken, and returns
+ * how many there are: an engine's own id names all answers to a prompt. */
+size_t strays_family(const struct strays *s, const struct stray *of,
+                     struct strand_sum *ret_sum);
 
 #endif

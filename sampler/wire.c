@@ -159,13 +159,22 @@ bool wire_lacks_choices(const struct wire *w, const struct sums *s)
     return n < w->choices;
 }
 
-int wire_likeness(const struct wire *w, const struct strand_sum *sum)
+static bool tokens_fit(const struct wire *w, const struct strand_sum *sum)
 {
-    bool prompt = w->tokens_in == sum->prompt_n;
-    bool tokens = w->tokens_out <= sum->most &&
-                  (!w->exact || w->tokens_out >= sum->least);
+    return w->tokens_out <= sum->most &&
+           (!w->exact || w->tokens_out >= sum->least);
+}
 
-    return 1 + 2 * prompt + tokens;
+int wire_likeness(const struct wire *w, const struct strand_sum *sum, size_t n)
+{
+    return 1 + 8 * (n == w->choices) + 4 * (w->tokens_in == sum->prompt_n) +
+           2 * tokens_fit(w, sum) + (w->tokens_out == sum->most);
+}
+
+bool wire_fits(const struct wire *w, const struct strand_sum *sum, size_t n)
+{
+    return n == w->choices && tokens_fit(w, sum) &&
+           (w->tokens_in == 0 || w->tokens_in == sum->prompt_n);
 }
 
 int wire_choice_likeness(const struct wire *w, const struct sums *s,

@@ -44,9 +44,12 @@ int sums_add(struct sums *s, const struct strand_sum *sum);
 struct flaw wire_compare(const struct wire *w, const struct sums *s);
 /* It asked for more answers than it has plans. */
 bool wire_lacks_choices(const struct wire *w, const struct sums *s);
-/* How well a plan that ran in its time fits an exchange without an id; the
- * worst fit is better than none: what does not fit is then a size_diff. */
-int wire_likeness(const struct wire *w, const struct strand_sum *sum);
+/* How well n plans that ran in its time, with this sum, fit an exchange without
+ * an id; the worst fit is better than none: what does not fit is then a
+ * size_diff. */
+int wire_likeness(const struct wire *w, const struct strand_sum *sum, size_t n);
+/* They are all that the wire tells of it. */
+bool wire_fits(const struct wire *w, const struct strand_sum *sum, size_t n);
 /* How well a plan fits as a further choice of an exchange that has these: 0
  * not at all. */
 int wire_choice_likeness(const struct wire *w, const struct sums *s,
