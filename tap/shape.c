@@ -139,6 +139,38 @@ static void summarise(struct shape *sh)
         x->tokens_from = span_str(sh->summary.tokens_from);
 }
 
+/* A stream's last event, after which clients hang up without reading the end of
+ * its framing: all of the answer has come. */
+static bool says_done(struct span body)
+{
+    static const char done[] = "data: [DONE]";
+    size_t ends = 0;
+
+    while (body.n > 0 &&
+           (body.p[body.n - 1] == '\n' || body.p[body.n - 1] == '\r')) {
+        ends += body.p[body.n - 1] == '\n';
+        body.n--;
+    }
+    return ends >= 2 && body.n >= sizeof done &&
+           body.p[body.n - sizeof done] == '\n' &&
+           memcmp(body.p + body.n - (sizeof done - 1), done, sizeof done - 1) ==
+               0;
+}
+
+/* Whether the exchange is whole; *ret_cause if not, or NULL. */
+static bool is_whole(const struct slot *slot, const struct shape *sh,
+                     const char **ret_cause)
+{
+    if (slot_complete(slot, ret_cause))
+        return true;
+    if (*ret_cause == NULL || strcmp(*ret_cause, "client_cut") != 0 ||
+        !slot->req.whole || sh->x.gap_bytes != 0 || !sh->x.streamed ||
+        !says_done(sh->resp_body))
+        return false;
+    *ret_cause = NULL;
+    return true;
+}
+
 bool shape_is_feed(struct span method, struct span target)
 {
     static const char path[] = "/assay/v1/steps";
@@ -168,7 +200,7 @@ void shaper_shape(struct shaper *s, const struct slot *slot,
     x->streamed = slot->resp.head_ok && slot->resp.head.event_stream;
     ret_shape->req_body = side(s, 0, &slot->req, &x->req, &coding);
     ret_shape->resp_body = side(s, 1, &slot->resp, &x->resp, &coding);
-    x->complete = slot_complete(slot, &cause) && coding == NULL;
+    x->complete = is_whole(slot, ret_shape, &cause) && coding == NULL;
     x->cause = cause != NULL    ? span_str(cause)
                : coding != NULL ? span_str(coding)
                                 : span_of(NULL, 0);

@@ -216,7 +216,7 @@ class Server(http.server.ThreadingHTTPServer):
             n = int(self.headers["Content-Length"])
             body = self.rfile.read(n)
             if b'"stream": true' in body:
-                self.events(24)
+                self.events(24, b'"prompt": "hold"' in body)
             else:
                 text = b'{"object": "text_completion", "n": %d}' % n
                 self.send_response(200)
@@ -224,7 +224,7 @@ class Server(http.server.ThreadingHTTPServer):
                 self.end_headers()
                 self.wfile.write(text)
 
-        def events(self, n):
+        def events(self, n, hold):
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.send_header("Transfer-Encoding", "chunked")
@@ -236,6 +236,8 @@ class Server(http.server.ThreadingHTTPServer):
                 ).encode() + b"\n\n")
                 time.sleep(0.002)
             self.chunk(b"data: [DONE]\n\n")
+            if hold:
+                self.rfile.read(1)  # until its client leaves
             self.chunk(b"")
 
         def chunk(self, data):
@@ -290,14 +292,14 @@ class Live(unittest.TestCase):
             check=False, capture_output=True, input=body.encode())
         return run.stdout
 
-    def leave(self, body):
-        """A client that closes in mid-stream; returns what it had got."""
+    def leave(self, body, after=b'" 2"'):
+        """A client that closes once it has got this; returns all it got."""
         got = b""
         with socket.create_connection(("127.0.0.1", self.server.port)) as s:
             s.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: h\r\n"
                       b"Content-Length: %d\r\n\r\n%s" %
                       (len(body), body.encode()))
-            while got.count(b"data: ") < 3:
+            while after not in got:
                 got += s.recv(4096)
         return got
 
@@ -334,6 +336,20 @@ class Live(unittest.TestCase):
             "SELECT count(*) FROM traffic WHERE payload_bytes !="
             " attributed_bytes + retransmitted_bytes + unparsed_bytes +"
             " pending_bytes"), [(0,)])
+
+    def test_a_stream_left_when_it_was_done_is_whole(self):
+        self.bed.start_store()
+        self.bed.start_tap()
+        self.leave('{"model": "m", "stream": true, "prompt": "hold"}',
+                   b"[DONE]\n\n")
+        self.leave('{"model": "m", "stream": true, "prompt": "hold"}')
+        self.assertTrue(until(lambda: self.bed.rows(
+            "SELECT complete, cause, events FROM exchange WHERE complete=1") ==
+            [(1, "", 25)]))
+        self.assertTrue(until(lambda: self.bed.rows(
+            "SELECT complete, cause FROM exchange WHERE complete=0") ==
+            [(0, "client_cut")]))
+        self.assertEqual(self.bed.stop_tap(), 0)
 
     def test_the_feed_comes_by_the_wire_and_by_the_listener(self):
         self.bed.start_store()
