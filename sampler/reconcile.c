@@ -1,19 +1,25 @@
 /*
  * reconcile.c - exchanges against plans, both ways (reconcile.h has the
- * rules). Three walks: over the exchanges of the range, each with the plan of
+ * rules). Four walks: over the exchanges of the range, each with the plan of
  * its id; over the strays, plans that no answer names, which may be the plans
- * of exchanges that are still open; over what is left on either side.
+ * of exchanges that are still open; over what is left on either side;
+ * over the times in which a tap was down.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sampler/reconcile.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "downtime.h"
 #include "query.h"
 #include "stray.h"
 #include "wire.h"
+
+enum { NS_PER_MS = 1000000 };
 
 /* An exchange that its id's plan does not settle. */
 struct open_exchange {
@@ -32,6 +38,7 @@ struct reconciler {
     struct open_exchange *open;
     size_t n_open;
     struct strays strays;
+    struct downtimes down;
 };
 
 /* Unit, engine and step of a batch_step leaf go with a finding. */
@@ -233,7 +240,8 @@ static int walk_neighbours(struct reconciler *r)
 }
 
 /* The steps in which strays of the open exchanges may lie: the range, and
- * beyond its ends as far as these exchanges reach. */
+ * beyond its ends as far as these exchanges reach, and before it as far as no
+ * tap had accounted for. */
 static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
 {
     int64_t from = INT64_MAX, to = INT64_MIN, slack = r->options->slack_ns;
@@ -260,6 +268,18 @@ static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
                 "SELECT seq FROM batch_step WHERE seq>=?1 AND step_ns>?2"
                 " ORDER BY seq LIMIT 1",
                 (int64_t)r->end, to + slack, &hi);
+    }
+    if (rc == 0)
+        rc = downtimes_accounted(r->db, r->first, &from);
+    if (rc == 0 && from != INT64_MAX) {
+        uint64_t waiting = 0;
+
+        rc = query_first(
+            r->db,
+            "SELECT seq+1 FROM batch_step WHERE seq<?1 AND step_ns<?2"
+            " ORDER BY seq DESC LIMIT 1",
+            (int64_t)r->first, from - slack, &waiting);
+        lo = waiting < lo ? waiting : lo;
     }
     *ret_lo = lo;
     *ret_hi = hi;
@@ -378,23 +398,59 @@ static int report_stray(struct reconciler *r, const struct stray *s)
                         .request = s->request,
                         .seen = s->sum.most,
                         .detail = "no exchange is its"};
-    uint64_t position = PLAN_NOT_REWOUND;
+    uint64_t position = PLAN_NOT_REWOUND, known;
     int rc;
 
-    if (s->taken || s->last_seq < r->first || s->last_seq >= r->end)
+    if (s->taken || s->last_seq >= r->end)
         return 0; /* settled, or another epoch's */
+    rc = downtimes_known(r->db, s->to_ns, &known);
+    if (known < s->last_seq)
+        known = s->last_seq;
+    if (rc != 0 || known < r->first || known >= r->end)
+        return rc;
     rc = plan_rewind(&r->reader, s->request, s->choice, after, &position);
     if (rc != 0 || position != PLAN_NOT_REWOUND)
         return rc; /* it waits to go on */
+    if (downtimes_excuse(&r->down, s->from_ns, s->to_ns))
+        return 0; /* nobody could see its exchange */
     return report(r, &f, s->first_seq, true);
+}
+
+/* One that ends in this epoch, or for which plans of it were set aside. */
+static void report_downtime(struct reconciler *r, const struct downtime *t)
+{
+    bool ends_here = !t->before_all && t->seq >= r->first && t->seq < r->end;
+    char detail[160];
+    struct finding f = {.class = "tap_down",
+                        .engine = "",
+                        .request = "",
+                        .seen = t->plans,
+                        .detail = detail};
+
+    if (!ends_here && t->plans == 0)
+        return;
+    if (t->before_all)
+        (void)snprintf(detail, sizeof detail, "tap %s had not begun", t->tap);
+    else
+        (void)snprintf(detail, sizeof detail,
+                       "tap %s did not run for %" PRId64 " ms", t->tap,
+                       (t->to_ns - t->from_ns) / NS_PER_MS);
+    memcpy(f.object, t->unit, sizeof f.object);
+    r->counts.findings++;
+    r->options->found(r->options->context, &f);
 }
 
 static int load_strays(struct reconciler *r)
 {
+    int64_t from = INT64_MAX;
     uint64_t lo, hi;
     int rc = stray_range(r, &lo, &hi);
 
-    return rc != 0 ? rc : strays_load(&r->strays, &r->reader, lo, hi);
+    if (rc == 0)
+        rc = strays_load(&r->strays, &r->reader, lo, hi);
+    if (rc == 0 && r->strays.n != 0)
+        from = r->strays.p[0].from_ns - r->options->slack_ns;
+    return rc != 0 ? rc : downtimes_load(&r->down, r->db, r->first, from);
 }
 
 static int walk(struct reconciler *r)
@@ -416,6 +472,8 @@ static int walk(struct reconciler *r)
         rc = settle(r, &r->open[i]);
     for (size_t i = 0; rc == 0 && i < r->strays.n; i++)
         rc = report_stray(r, &r->strays.p[i]);
+    for (size_t i = 0; rc == 0 && i < r->down.n; i++)
+        report_downtime(r, &r->down.p[i]);
     return rc;
 }
 
@@ -425,6 +483,7 @@ static void fini(struct reconciler *r)
         open_fini(&r->open[i]);
     free(r->open);
     strays_fini(&r->strays);
+    downtimes_fini(&r->down);
     plan_reader_close(&r->reader);
 }
 

@@ -369,7 +369,10 @@ int server_run(struct server *s, const volatile sig_atomic_t *stop,
 
     while (rc == 0 && !*stop)
         rc = turn(s, mask);
-    if (rc == 0)
+    if (rc == 0) {
         sign(s);
+        /* For who reads while no store runs; else the next start does it. */
+        (void)server_follow(s, true);
+    }
     return rc;
 }

@@ -173,6 +173,15 @@ static void after_batch(struct capture *c, struct source *src)
     }
 }
 
+void capture_begin(struct capture *c, struct source *src)
+{
+    int64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+    c->label = source_label(src);
+    account_new_source(&c->account, now_ns);
+    report(c, src, now_ns);
+}
+
 enum source_state capture_run(struct capture *c, struct source *src,
                               const volatile sig_atomic_t *stop)
 {
@@ -180,9 +189,10 @@ enum source_state capture_run(struct capture *c, struct source *src,
 
     c->label = source_label(src);
     c->report_ns = clock_ns(CLOCK_MONOTONIC);
-    account_new_source(&c->account, clock_ns(CLOCK_REALTIME));
-    if (!c->live) /* the times are the file's */
+    if (!c->live) { /* the times are the file's, if it has any */
+        account_new_source(&c->account, clock_ns(CLOCK_REALTIME));
         st = source_batch(src, 1, first_frame, c);
+    }
     while (!*stop && !feed_turned_away(c->feed) &&
            (st == SOURCE_MORE || st == SOURCE_IDLE)) {
         st = source_batch(src, BATCH, wire_frames, c->wire);

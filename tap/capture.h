@@ -20,6 +20,10 @@ struct settings;
  * until capture_close. */
 int capture_open(const struct settings *s, bool live, struct feed *f,
                  struct capture **ret_c);
+/* Live: the account of nothing with which a run begins, so that what was seen
+ * before it can be told from what was not. Before feed_start: no feed message
+ * comes before it. */
+void capture_begin(struct capture *c, struct source *src);
 /*
  * Captures from src until its end, an error, or *stop. Live it reports at the
  * settings' interval. Afterwards every connection has ended and the account is

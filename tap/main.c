@@ -178,6 +178,8 @@ int main(int argc, char **argv)
     (void)signal(SIGTERM, on_signal); /* these cannot fail */
     (void)signal(SIGINT, on_signal);
     give_up_rights(s);
+    if (live)
+        capture_begin(c, src[0]);
     start_feed(s, f);
     log_info("started source=\"%s\"", source_label(src[0]));
     for (int i = 0; i < n && !stop; i++)

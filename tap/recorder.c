@@ -29,8 +29,6 @@ enum {
 static const int64_t feed_wait_ns = 2000000000; /* for missing messages */
 static const int64_t tally_ns = 10000000000;    /* interval of own notes */
 
-/* WORK_AGAIN: a message that came before; it is nothing to send, and over when
- * all that was queued before it is. */
 struct recorder {
     struct recorder_config config;
     struct store_client *store;

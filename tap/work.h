@@ -9,6 +9,8 @@
 #include "note.h"
 #include "order.h"
 
+/* WORK_AGAIN: a message that came before; it is nothing to send, and over when
+ * all that was queued before it is. */
 enum work_kind { WORK_EXCHANGE, WORK_NOTE, WORK_STEP, WORK_AGAIN };
 
 struct work {

@@ -20,6 +20,8 @@ static const char *const classes[] = {
     "sizes differ",
     "prompt_diff",
     "prompts differ",
+    "tap_down",
+    "a tap did not run",
     NULL,
 };
 

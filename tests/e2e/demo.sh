@@ -167,6 +167,11 @@ recorded() {
     [ "$(figure exchanges)" -ge "$1" ]
 }
 
+# accounted SECOND: the tap has told what it saw up to then.
+accounted() {
+    [ "$(query "SELECT max(to_ns) / 1000000000 FROM traffic")" -ge "$1" ]
+}
+
 judged() {
     local drawn
     drawn=$(figure drawn)
@@ -276,6 +281,7 @@ else
     send_requests
     await "the record of each request" tap recorded "$requests"
     stop engine # which sends the rest of its feed first
+    await "an account of the time until now" tap accounted "$(date +%s)"
 fi
 echo "== sealing, drawing, running again" >&2
 epoch

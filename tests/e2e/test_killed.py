@@ -8,7 +8,8 @@
 #   - the index is the one that log and vault give;
 #   - while the tap lived every request is there once, whole;
 #   - every drawn unit has its verdict, and no honest answer mismatches;
-#   - each epoch is certified, and its export verifies.
+#   - each epoch is certified, and its export verifies;
+#   - the engine is blamed for nothing, and each break of the tap is told.
 #
 #   test_killed.py BUILD MODEL KILLS [SEED]
 import json
@@ -136,15 +137,18 @@ recompute: {{ models = [ "{MODEL}" ]; threads = 1; }};
         if p.wait(WAIT_S) != 0:
             die(f'{name} ends with {p.returncode}')
 
+    def rows(self, sql):
+        db = sqlite3.connect(f'file:{self.state}/index.db?mode=ro', uri=True,
+                             timeout=WAIT_S)
+        try:
+            return db.execute(sql).fetchall()
+        finally:
+            db.close()
+
     def query(self, sql):
         """Rows of the index; none while it is being made."""
         try:
-            db = sqlite3.connect(f'file:{self.state}/index.db?mode=ro',
-                                 uri=True, timeout=10)
-            try:
-                return db.execute(sql).fetchall()
-            finally:
-                db.close()
+            return self.rows(sql)
         except sqlite3.Error:
             return []
 
@@ -317,6 +321,19 @@ def check_verdicts(site):
     return len(rows)
 
 
+def check_findings(site):
+    """What passed while the tap was dead is nobody's fault."""
+    rows = site.query("SELECT request, epoch FROM finding WHERE "
+                      "class = 'orphan_metadata'")
+    if rows:
+        die(f'an honest engine is blamed: {rows}')
+    down = site.number("SELECT count(DISTINCT object) FROM finding WHERE "
+                       "class = 'tap_down'")
+    # One that was killed before it had begun makes the break before longer.
+    if not 0 < down <= KILLS:
+        die(f'{down} breaks of the tap are told')
+
+
 def check_log(site, reviewer, witness):
     for seq, (unit, note) in reviewer.acked.items():
         if site.query('SELECT unit, note FROM review WHERE seq = '
@@ -332,9 +349,9 @@ def check_log(site, reviewer, witness):
 
 
 def tables(site):
-    names = [n for n, in site.query('SELECT name FROM sqlite_schema WHERE '
-                                    "type = 'table'")]
-    return {n: site.query(f'SELECT * FROM "{n}" ORDER BY 1, 2') for n in names}
+    names = [n for n, in site.rows('SELECT name FROM sqlite_schema WHERE '
+                                   "type = 'table'")]
+    return {n: site.rows(f'SELECT * FROM "{n}" ORDER BY 1, 2') for n in names}
 
 
 def check_rebuild(site):
@@ -346,7 +363,9 @@ def check_rebuild(site):
         die('the index was not read')
     for name in before.keys() | after.keys():
         if before.get(name) != after.get(name):
-            die(f'the index is not the one the log gives: {name}')
+            was, is_ = set(before.get(name, [])), set(after.get(name, []))
+            die(f'the index is not the one the log gives: {name}: '
+                f'gone {sorted(was - is_)[:3]}, new {sorted(is_ - was)[:3]}')
 
 
 def check_exports(site):
@@ -396,6 +415,7 @@ def run(site):
     press(site, ['tap'], workers)
     finish(site, auditor)
     drawn = check_verdicts(site)
+    check_findings(site)
     for name in ('tap', 'sampler', 'recompute', 'compare', 'store'):
         site.stop(name)
     check_rebuild(site)

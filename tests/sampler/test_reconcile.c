@@ -420,6 +420,103 @@ static void feed_that_once_spoke_is_required(void **state)
     expect(w, "no_metadata a 1 0");
 }
 
+/* A tap's account of the seconds from `from` to `to`. */
+static void account(struct world *w, int seq, const char *source, int from,
+                    int to)
+{
+    run(w, sqlite3_mprintf(
+               "INSERT INTO traffic(seq,unit,tap,source,from_ns,to_ns) VALUES("
+               "%d,zeroblob(31)||char(%d),'t',%Q,%lld,%lld)",
+               seq, seq, source, (long long)from * SECOND,
+               (long long)to * SECOND));
+}
+
+/* Plan b of the seconds 7 and 8, as the feed tells it at last. */
+static void plan_of_b(struct world *w, int seq)
+{
+    step(w, seq, 7);
+    row(w, seq, "b", 0, 4);
+    step(w, seq + 1, 8);
+    row(w, seq + 1, "b", 4, 1);
+}
+
+static void plan_while_the_tap_was_down_is_no_orphan(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 1, "live:lo", 0, 1);
+    account(w, 2, "live:lo", 1, 6);
+    account(w, 3, "live:lo", 30, 30);
+    plan_of_b(w, 4);
+    reconcile(w, 0, 100);
+    expect(w, "tap_down  0 1");
+    assert_int_equal(w->object[31], 3);
+    /* In the epoch after the one that saw the tap come back: told again, as
+     * there is something to tell. */
+    reconcile(w, 0, 4);
+    expect(w, "tap_down  0 0");
+    reconcile(w, 4, 100);
+    expect(w, "tap_down  0 1");
+}
+
+static void time_without_the_tap_is_told_though_nobody_ran(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 1, "live:lo", 0, 6);
+    account(w, 2, "file:a.pcap", 2, 3);
+    account(w, 3, "live:lo", 6, 7);
+    account(w, 4, "live:lo", 8, 9);
+    reconcile(w, 0, 100);
+    expect(w, "tap_down  0 0");
+    assert_int_equal(w->object[31], 4);
+    reconcile(w, 5, 100);
+    assert_int_equal(w->n, 0);
+}
+
+static void plan_while_the_tap_ran_is_an_orphan(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 1, "live:lo", 0, 1);
+    account(w, 2, "live:lo", 3, 10);
+    account(w, 3, "live:lo", 11, 12);
+    plan_of_b(w, 4);
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 3);
+    assert_string_equal(w->found[0], "orphan_metadata b 0 2");
+}
+
+static void plan_waits_until_its_time_is_accounted_for(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 1, "live:lo", 0, 6);
+    plan_of_b(w, 2);
+    reconcile(w, 0, 10);
+    assert_int_equal(w->n, 0);
+    account(w, 11, "live:lo", 6, 9);
+    reconcile(w, 0, 10);
+    assert_int_equal(w->n, 0);
+    reconcile(w, 10, 20);
+    expect(w, "orphan_metadata b 0 2");
+    account(w, 21, "live:lo", 9, 12);
+    reconcile(w, 20, 30);
+    assert_int_equal(w->n, 0);
+}
+
+static void plan_before_the_tap_began_is_told(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 3, "live:lo", 30, 30);
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 0);
+    plan_of_b(w, 4);
+    reconcile(w, 0, 100);
+    expect(w, "tap_down  0 1");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -447,6 +544,11 @@ int main(void)
         TEST(other_messages_are_not_looked_at),
         TEST(without_a_feed_exchanges_are_counted_uncovered),
         TEST(feed_that_once_spoke_is_required),
+        TEST(plan_while_the_tap_was_down_is_no_orphan),
+        TEST(time_without_the_tap_is_told_though_nobody_ran),
+        TEST(plan_while_the_tap_ran_is_an_orphan),
+        TEST(plan_before_the_tap_began_is_told),
+        TEST(plan_waits_until_its_time_is_accounted_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,8 +84,8 @@ class Bed:
     def start_tap(self):
         self.tap = subprocess.Popen([TAP, "-c", self.conf],
                                     stderr=subprocess.PIPE)
-        line = self.tap.stderr.readline()
-        assert b"started" in line, line
+        lines = iter(self.tap.stderr.readline, b"")
+        assert any(b"started" in line for line in lines)
 
     def stop_tap(self):
         self.tap.send_signal(signal.SIGTERM)

@@ -13,6 +13,11 @@
  *                    many as on the wire
  * and per plan:
  *   orphan_metadata  no exchange is its
+ * and per time in which a tap did not run (sampler/downtime.h):
+ *   tap_down         nothing was seen; `seen` plans that no exchange is of ran
+ *                    in it: these are no orphans, as nobody can say. Of the
+ *                    time before a tap's first account only if there are such
+ *                    plans.
  * At most one finding a plan: the first that holds, in its rows' order.
  * prompt_diff is assay-compare's, which knows the prompt.
  *
@@ -43,11 +48,13 @@
  * took a plan so are counted in by_shape.
  *
  * Edges. An exchange belongs to the epoch of its record, wherever its rows
- * are. A plan belongs to the epoch of its last row; while it is rewound and
- * has not gone on it belongs to none. Rows and exchanges recorded after end
- * are looked at as well: so a late row is no finding, and the caller should
- * let a second pass between fixing end and asking. How far to look: from the
- * first request of the range, slack_ns earlier, to slack_ns past its end.
+ * are. A plan belongs to the epoch of its last row, or to the later one in
+ * which a tap's account of traffic reaches its end: before, nobody knows
+ * whether a tap ran. While it is rewound and has not gone on it belongs to
+ * none. Rows and exchanges recorded after end are looked at as well: so a late
+ * row is no finding, and the caller should let a second pass between fixing end
+ * and asking. How far to look: from the first request of the range, or from
+ * where the taps had accounted, slack_ns earlier, to slack_ns past its end.
  *
  * No feed. Where no batch step was ever recorded before end and the feed is
  * not required, there is no finding; the exchanges are counted in no_feed and
