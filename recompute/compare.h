@@ -28,6 +28,7 @@ struct comparison {
     struct evidence evidence;
     struct judgement judgement;
     uint64_t evidence_bits;
+    bool by_text; /* of a choice only the text was told */
     struct differences differences;
     char envelope[256];               /* names of differing fields, by commas */
     const struct difference_row *row; /* at the judgement's place, or NULL */

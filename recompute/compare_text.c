@@ -118,6 +118,7 @@ void compare_text(struct compare_state *s, const struct api_choice *c,
     struct evidence *e = &s->c->evidence;
     size_t at = parting(c->text, r->text), echo, token;
 
+    s->c->by_text = true;
     if (at == c->text.n && at == r->text.n) {
         e->tokens += r->n_tokens;
         if (r->finish.n == 0)

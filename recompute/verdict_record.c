@@ -156,8 +156,8 @@ static struct span verdict_detail(const struct result *first,
 
     if (s.n != 0 || x->judgement.verdict != VERDICT_MATCH || e->logprobs != 0)
         return cut(s);
-    return word(e->tokens != 0 ? "compared by tokens, without logprobs"
-                               : "compared by text, without tokens");
+    return word(x->by_text ? "compared by its text, without logprobs"
+                           : "compared by tokens, without logprobs");
 }
 
 bool verdict_record(const struct claim *c, const struct result *first,
