@@ -19,8 +19,9 @@
 
 enum {
     CUTS = 24,
-    RUNS_STEP = 40,    /* default limit: for each token, */
-    RUNS_FREE = 20000, /* and beside them */
+    RUNS_STEP = 20,    /* default limit: for each token, */
+    RUNS_FREE = 10000, /* and beside them, of a model with so many weights */
+    WEIGHTS_FREE = 1 << 25,
     PATH_FLOATS = 1 << 28
 };
 
@@ -252,6 +253,20 @@ static int solve_cached(struct desk *d, size_t self, bool last_round)
     return err;
 }
 
+/* What chance may take is less where a run takes longer. */
+static uint64_t limit_of(const struct desk *d, const struct claim_llama *c)
+{
+    const struct llama_shape *s = llama_model_shape(d->s->model);
+    uint64_t tokens = c->n_prompt + claim_tokens(c);
+    uint64_t layer = 4 * (uint64_t)s->hidden + 3 * (uint64_t)s->ffn;
+    uint64_t weights = (s->layers * layer + s->vocab) * s->hidden;
+    uint64_t free_runs = RUNS_FREE;
+
+    if (weights > WEIGHTS_FREE)
+        free_runs = RUNS_FREE * (uint64_t)WEIGHTS_FREE / weights;
+    return d->s->limit ? d->s->limit : free_runs + RUNS_STEP * tokens;
+}
+
 int desk_solve(struct desk *d, size_t self, bool last_round)
 {
     struct search_verdict *v = &d->verdicts[self];
@@ -260,9 +275,7 @@ int desk_solve(struct desk *d, size_t self, bool last_round)
     bool guessed = c.n_cached == SIZE_MAX;
     int err = 0;
 
-    size_t tokens = c.n_prompt + claim_tokens(&c);
-    d->trial.limit = d->s->limit ? d->s->limit : RUNS_FREE + RUNS_STEP * tokens;
-
+    d->trial.limit = limit_of(d, &c);
     size_t n = list_cached(d, self, cached);
     d->trial.claim = &c;
     for (size_t i = 0; !err && i < n; i++) {
@@ -373,8 +386,22 @@ static void close_desk(struct desk *d)
     claim_desk_fini(&d->trial.desk);
 }
 
-/* Claims whose prefix is cached wait for those that computed it. */
-static int one_round(struct desk *d, unsigned round, bool *ret_more)
+/* How many have solved what this claim's prefix may be of. */
+static size_t lenders(const struct desk *d, size_t self)
+{
+    const struct claim_llama *c = &d->claims[self];
+    size_t n = 1;
+
+    for (size_t i = 0; i < d->n; i++)
+        n += d->donors[i].n > 0 &&
+             (c->n_cached == SIZE_MAX || desk_may_share(d, i, c));
+    return n;
+}
+
+/* Claims whose prefix is cached wait for those that computed it; one is tried
+ * again if more lend it now than `lent` says, and in the last round. */
+static int one_round(struct desk *d, unsigned round, size_t *lent,
+                     bool *ret_more)
 {
     *ret_more = false;
     for (size_t i = 0; i < d->n; i++) {
@@ -384,7 +411,12 @@ static int one_round(struct desk *d, unsigned round, bool *ret_more)
             continue;
         if ((round == 0) != (c->n_cached <= 1))
             continue;
-        int err = desk_solve(d, i, round + 1 == SEARCH_ROUNDS);
+        bool last = round + 1 == SEARCH_ROUNDS;
+        size_t now = lenders(d, i);
+        if (now == lent[i] && (!last || c->n_cached <= 1))
+            continue;
+        lent[i] = now;
+        int err = desk_solve(d, i, last);
         if (err)
             return err;
         *ret_more |= v->outcome == SEARCH_SOLVED;
@@ -398,8 +430,9 @@ int search_claims(const struct search *s, const struct claim_llama *claims,
     struct desk d = {
         .s = s, .claims = claims, .verdicts = ret_verdicts, .n = n};
     bool more = true;
+    size_t *lent = calloc(n + 1, sizeof(*lent));
 
-    int err = open_trial(&d);
+    int err = lent ? open_trial(&d) : -ENOMEM;
     for (size_t i = 0; !err && i < n; i++) {
         ret_verdicts[i] = (struct search_verdict){.outcome = SEARCH_UNDECIDED};
         claim_score_init(&ret_verdicts[i].score);
@@ -413,8 +446,9 @@ int search_claims(const struct search *s, const struct claim_llama *claims,
          round++) {
         if (!more && round > 1)
             round = SEARCH_ROUNDS - 1;
-        err = one_round(&d, round, &more);
+        err = one_round(&d, round, lent, &more);
     }
+    free(lent);
     close_desk(&d);
     return err;
 }
