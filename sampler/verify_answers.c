@@ -188,6 +188,14 @@ static bool word(const struct bundle_leaf *l, const char *key, char *out,
     return true;
 }
 
+static bool leaf_has_text(const struct bundle_leaf *l, const char *key,
+                          const char *text)
+{
+    char found[32];
+
+    return leaf_text(l, key, found, sizeof found) && strcmp(found, text) == 0;
+}
+
 struct told {
     char verdict[32], class[32], reason[64];
 };
@@ -252,8 +260,27 @@ static bool rule_holds(struct verify *v, const struct bundle_leaf *l)
     return true;
 }
 
+/* Matches that rest on a search, and the fewest bits of evidence of one. */
+struct searched {
+    size_t n;
+    uint64_t least;
+};
+
+static void note_search(const struct bundle_leaf *l, struct searched *s)
+{
+    uint64_t bits;
+
+    if (!leaf_has_text(l, "level", "search") ||
+        !leaf_has_text(l, "verdict", verdict_name(VERDICT_MATCH)) ||
+        !leaf_u64(l, "evidence_bits", &bits))
+        return;
+    if (s->n++ == 0 || bits < s->least)
+        s->least = bits;
+}
+
 bool verify_verdicts(struct verify *v)
 {
+    struct searched s = {0};
     size_t n = 0;
 
     for (size_t i = 0; i < v->set.n; i++) {
@@ -263,9 +290,16 @@ bool verify_verdicts(struct verify *v)
             continue;
         if (!rule_holds(v, l))
             return false;
+        note_search(l, &s);
         n++;
     }
-    report_ok(v->r, "%zu, the rule derived again from their counts", n);
+    if (s.n == 0)
+        report_ok(v->r, "%zu, the rule derived again from their counts", n);
+    else
+        report_ok(v->r,
+                  "%zu, the rule derived again from their counts; %zu matches"
+                  " by search, on %" PRIu64 " bits of evidence or more",
+                  n, s.n, s.least);
     return true;
 }
 

@@ -89,7 +89,7 @@ static bool draw_then_answers(struct verify *v)
         const struct bundle_leaf *l = &v->set.leaves[i];
         bool late = leaf_is(l, "job") || leaf_is(l, "claimed") ||
                     leaf_is(l, "result") || leaf_is(l, "verdict") ||
-                    leaf_is(l, "certificate");
+                    leaf_is(l, "reproduced") || leaf_is(l, "certificate");
 
         if (late && leaf_has(l, "epoch", v->b->epoch) &&
             (d->draw == NULL || l->seq < d->draw->seq))

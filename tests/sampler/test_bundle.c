@@ -33,6 +33,11 @@ static void an_honest_epoch_passes_every_check(void **state)
         assert_int_equal(report_exit(&r), 0);
         assert_non_null(strstr(r.statement, "10 reproduced"));
         assert_null(strstr(r.statement, "no batch feed"));
+        assert_int_equal(
+            strstr(check_row(&r, "verdicts")->detail,
+                   "10 matches by search, on 40 bits of evidence or more") !=
+                NULL,
+            epoch == 2);
         bundle_fini(&b);
     }
     world_fini(&w);

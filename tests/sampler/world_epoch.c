@@ -373,6 +373,7 @@ static void result(struct world *w, const struct checked *c)
 static void verdict(struct world *w, const struct checked *c, bool bad)
 {
     static const char *const counts[] = {"runs_differ", "choices", "tokens"};
+    bool searched = c->epoch == 2;
     uint8_t hash[32] = {1};
     struct record r;
 
@@ -383,7 +384,7 @@ static void verdict(struct world *w, const struct checked *c, bool bad)
     record_text(&r, "class", span_str(bad ? "token" : ""));
     record_text(&r, "reason", span_str(""));
     record_text(&r, "route", span_str("invariant"));
-    record_text(&r, "level", span_str(""));
+    record_text(&r, "level", span_str(searched ? "search" : ""));
     record_hex(&r, "manifest", span_of(hash, 32));
     record_hex(&r, "result_digest", span_of(c->digest, 32));
     record_u64(&r, "runs", 1);
@@ -401,7 +402,7 @@ static void verdict(struct world *w, const struct checked *c, bool bad)
     record_text(&r, "recomputed_token", span_str(""));
     record_text(&r, "claimed_bits", span_str(""));
     record_text(&r, "recomputed_bits", span_str(""));
-    record_u64(&r, "evidence_bits", 0);
+    record_u64(&r, "evidence_bits", searched ? 40 + c->unit[0] % 2 : 0);
     record_u64(&r, "forward_runs", 0);
     record_text(&r, "detail", span_str(""));
     if (world_lies(w, LIE_VERDICT_TO_MATCH) && bad)
