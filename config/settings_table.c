@@ -110,8 +110,9 @@ const struct setting settings_table[] = {
     INT("tap.idle_s", 1, 864000, 1800,
         "Seconds of silence until a connection is taken to have ended."),
     INT("tap.linger_s", 1, 3600, 5,
-        "Seconds that a closed connection is remembered for late packets, and "
-        "that a reset may be disproved by its sender going on."),
+        "Seconds until a connection that was reset has ended: its sender may "
+        "disprove it by going on. The same for one closed by the one side that "
+        "is seen."),
 
     STR("web.static_url", 1, 255, "/static",
         "Where the web server serves the page's style sheet."),

@@ -6,6 +6,11 @@
 
 #include "flow.h"
 
+/* How many times as long as in a one-sided capture a hole is waited for that
+ * the peer may not have got either: retransmissions are up to a minute apart
+ * (RFC 6298 section 2.5). */
+enum { HOLE_PATIENCE = 30 };
+
 uint64_t direction_position(const struct direction *d, uint32_t seq)
 {
     return d->contig + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)d->contig);
@@ -177,7 +182,8 @@ void direction_give_up(struct stream_table *t, struct direction *d, bool force)
     if (wait == WAIT_START) {
         d->start = START_KNOWN;
     } else if (wait == WAIT_HOLE && !force && peer->seen &&
-               peer->seen_ns > d->wait_clock_ns) {
+               t->clock.now_ns - peer->seen_ns <
+                   HOLE_PATIENCE * t->config.one_sided_ns) {
         /* The peer lives and does not acknowledge: it will be sent again. */
         direction_wait_end(t, d);
     } else if (wait == WAIT_ACKED && direction_fin_was_lost(d)) {
@@ -418,8 +424,11 @@ bool direction_data(struct stream_table *t, struct direction *d,
         (void)refuse_from(t, bytes, pos, pos, &t->count.refused_window);
         return false;
     }
-    if (d->fin != 0 && end > d->fin) {
-        if (d->ended || d->fin_acked || d->flow->closed) {
+    if (d->flow->closed && end > d->contig) {
+        bytes = refuse_from(t, bytes, pos, d->contig, &t->count.refused_closed);
+        end = d->contig;
+    } else if (d->fin != 0 && end > d->fin) {
+        if (d->ended || d->fin_acked) {
             bytes =
                 refuse_from(t, bytes, pos, d->fin, &t->count.refused_closed);
             end = d->fin;

@@ -11,6 +11,10 @@
 #include "hash.h"
 #include "pool.h"
 
+/* As long as hosts keep a connection in TIME-WAIT, for the same reason. They
+ * are the first to go when the pool is full. */
+static const int64_t closed_ns = INT64_C(60000000000);
+
 static void table_free(struct stream_table *t)
 {
     block_pool_close(t->blocks);
@@ -24,6 +28,7 @@ static void set_times(struct stream_table *t)
     t->queue[QUEUE_HALF_OPEN].life_ns = t->config.half_open_ns;
     t->queue[QUEUE_LIVE].life_ns = t->config.idle_ns;
     t->queue[QUEUE_CLOSING].life_ns = t->config.linger_ns;
+    t->queue[QUEUE_CLOSED].life_ns = closed_ns;
     t->waits[WAIT_START].wait_ns = t->config.ack_grace_ns;
     t->waits[WAIT_ACKED].wait_ns = t->config.ack_grace_ns;
     t->waits[WAIT_HOLE].wait_ns = t->config.one_sided_ns;
@@ -168,8 +173,10 @@ struct flow *flow_find(struct stream_table *t, const struct segment *s)
  */
 static void evict(struct stream_table *t)
 {
-    struct flow *f = t->queue[QUEUE_CLOSING].oldest;
+    struct flow *f = t->queue[QUEUE_CLOSED].oldest;
 
+    if (f == NULL)
+        f = t->queue[QUEUE_CLOSING].oldest;
     if (f == NULL)
         f = t->queue[QUEUE_HALF_OPEN].oldest;
     if (f == NULL)
@@ -314,7 +321,7 @@ void flow_check_end(struct stream_table *t, struct flow *f)
     }
     if (f->dir[0].ended && f->dir[1].ended) {
         flow_end(t, f, END_CLOSED);
-        flow_enqueue(t, f, QUEUE_CLOSING);
+        flow_enqueue(t, f, QUEUE_CLOSED);
     } else if (!f->dir[0].seen || !f->dir[1].seen) {
         if (f->queue != QUEUE_CLOSING)
             flow_enqueue(t, f, QUEUE_CLOSING); /* nobody will answer */
@@ -337,13 +344,16 @@ static int64_t expire_flows(struct stream_table *t, enum queue queue)
            t->clock.now_ns - q->oldest->queued_ns >= q->life_ns) {
         struct flow *f = q->oldest;
 
-        if (queue != QUEUE_CLOSING &&
+        if (queue < QUEUE_CLOSING &&
             t->clock.now_ns - f->last_clock_ns < q->life_ns) {
             flow_enqueue(t, f, queue);
             continue;
         }
         flow_end(t, f, end_of(f));
-        flow_free(t, f);
+        if (queue == QUEUE_CLOSING && !f->reset)
+            flow_enqueue(t, f, QUEUE_CLOSED);
+        else
+            flow_free(t, f);
     }
     return q->oldest != NULL ? q->oldest->queued_ns + q->life_ns : INT64_MAX;
 }

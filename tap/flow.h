@@ -44,7 +44,8 @@ enum wait {
 enum queue {
     QUEUE_HALF_OPEN, /* no bytes, no handshake */
     QUEUE_LIVE,
-    QUEUE_CLOSING, /* reset, or ended and kept for late segments */
+    QUEUE_CLOSING, /* reset, or closed by the one side that is seen */
+    QUEUE_CLOSED,  /* ended; only kept for late segments */
     QUEUES
 };
 

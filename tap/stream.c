@@ -201,8 +201,6 @@ static void note_seen(struct stream_table *t, struct flow *f,
     if (t->clock.now_ns - f->queued_ns > queue_step_ns && !f->closed &&
         !f->reset)
         flow_enqueue(t, f, f->queue); /* last of those of this second */
-    if (f->closed && t->clock.now_ns - f->queued_ns > queue_step_ns)
-        flow_enqueue(t, f, QUEUE_CLOSING); /* more of them may come */
     if (f->queue == QUEUE_HALF_OPEN &&
         (s->payload.n > 0 ||
          ((s->flags & (TCP_SYN | TCP_ACK)) == TCP_ACK && d->syn)))
@@ -237,7 +235,7 @@ static void bytes_and_fin(struct stream_table *t, struct flow *f, int i,
 
     if (s->payload.n > 0 || s->cut > 0) {
         if (!direction_data(t, d, s, pos)) {
-            if (is_lost(d, s) && !f->closed) {
+            if (is_lost(d, s)) {
                 flow_end(t, f, END_SUPERSEDED);
                 flow_free(t, f);
             }
@@ -323,6 +321,18 @@ static bool begins_anew(const struct flow *f, const struct segment *s)
     return !d->syn || d->isn != s->seq;
 }
 
+/* Bytes beyond what it ended with, and not just behind it: either both FINs
+ * were somebody else's, or the ports are used again and the SYNs were lost. */
+static bool goes_on(const struct stream_table *t, const struct flow *f,
+                    const struct segment *s)
+{
+    const struct direction *d = &f->dir[s->from_high];
+
+    return f->closed && s->payload.n > 0 &&
+           t->clock.now_ns - f->queued_ns >= t->config.linger_ns &&
+           direction_position(d, s->seq) + s->payload.n > d->contig;
+}
+
 void stream_push(struct stream_table *t, const struct segment *s)
 {
     struct flow *f;
@@ -331,7 +341,7 @@ void stream_push(struct stream_table *t, const struct segment *s)
     t->count.segments++;
     t->count.payload_bytes += s->payload.n;
     f = flow_find(t, s);
-    if (f != NULL && begins_anew(f, s))
+    if (f != NULL && (begins_anew(f, s) || goes_on(t, f, s)))
         f = replace(t, f, s);
     if (f == NULL) {
         if ((s->flags & TCP_RST) ||

@@ -361,6 +361,24 @@ static void a_forged_fin_is_disproved_by_more_bytes(void **state)
     assert_bytes(p, 0, SIDE_SERVER, "tokens");
 }
 
+/* Both FINs were forged, or the SYNs of another connection lost. */
+static void what_goes_on_after_the_end_is_a_connection(void **state)
+{
+    struct play *p = *state;
+
+    play_handshake(p);
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
+              "bye");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 5,
+              "");
+    play_wait(p, 10000);
+    play_data(p, SIDE_SERVER, 0, 3, "hello");
+    play_data(p, SIDE_CLIENT, 3, 5, "hi");
+    assert_int_equal(p->rec.n, 2);
+    assert_bytes(p, 1, SIDE_SERVER, "hello");
+    assert_bytes(p, 1, SIDE_CLIENT, "hi");
+}
+
 static void a_forged_ack_makes_a_gap_and_never_other_bytes(void **state)
 {
     struct play *p = *state;
@@ -494,6 +512,7 @@ int main(void)
         TEST(a_true_reset_ends_both_sides_and_keeps_late_bytes),
         TEST(the_text_within_a_reset_is_no_stream),
         TEST(a_forged_fin_is_disproved_by_more_bytes),
+        TEST(what_goes_on_after_the_end_is_a_connection),
         TEST(a_forged_ack_makes_a_gap_and_never_other_bytes),
         TEST(wild_numbers_are_refused),
         TEST(a_challenge_of_an_older_connection_is_no_gap),
