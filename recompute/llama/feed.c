@@ -14,6 +14,11 @@
 struct reader {
     struct feed *f;
     int err;
+    uint64_t next;   /* number of the next message */
+    int64_t last_ns; /* time of the last one that fits */
+    bool in_hole;
+    size_t n_ops, n_rows, n_turns; /* before the message being read */
+    uint32_t slots;
 };
 
 /* Makes room for one more element where n reached a power of two. */
@@ -44,7 +49,7 @@ static void add_op(struct reader *r, struct plan_op op)
     p->ops[p->n++] = op;
     if (op.kind == PLAN_COPY && op.id > slot)
         slot = op.id;
-    if (op.kind != PLAN_DECODE && slot >= p->slots)
+    if (op.kind != PLAN_DECODE && op.kind != PLAN_HOLE && slot >= p->slots)
         p->slots = slot + 1;
 }
 
@@ -106,7 +111,7 @@ static void new_row(struct reader *r, struct feed_turn *t)
 static struct feed_turn *find(const struct feed *f, const char *id,
                               uint64_t choice)
 {
-    for (size_t i = f->n_turns; i-- > 0;)
+    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;)
         if (f->turns[i].choice == choice && strcmp(f->turns[i].id, id) == 0)
             return &f->turns[i];
     return NULL;
@@ -137,7 +142,8 @@ static struct feed_turn *begin(struct reader *r, const char *id,
     }
     f->turns = turns;
     t = &turns[f->n_turns++];
-    *t = (struct feed_turn){.id = strdup(id), .first_ns = time_ns};
+    *t = (struct feed_turn){
+        .id = strdup(id), .first_ns = time_ns, .hole = f->n_holes};
     if (t->id == NULL) {
         f->n_turns--;
         fail(r, -ENOMEM);
@@ -212,7 +218,8 @@ static void add_ops(struct reader *r, const json_t *ops)
         if (!json_is_string(v) ||
             plan_read_op(span_of(json_string_value(v), json_string_length(v)),
                          &op) != PARSE_OK ||
-            op.kind == PLAN_TOKEN || op.kind == PLAN_DECODE)
+            op.kind == PLAN_TOKEN || op.kind == PLAN_DECODE ||
+            op.kind == PLAN_HOLE)
             fail(r, -EBADMSG);
         else
             add_op(r, op);
@@ -231,31 +238,108 @@ static int64_t time_of(struct reader *r, const json_t *root)
     return (int64_t)ns;
 }
 
-static void add_message(struct reader *r, struct span text, size_t seq)
+static void turn_fini(struct feed_turn *t)
+{
+    free(t->id);
+    free(t->ids);
+    free(t->rows);
+}
+
+/* Nothing of the message being read was said. What it made of the requests
+ * under way ends with them. */
+static void take_back(struct reader *r)
+{
+    struct feed *f = r->f;
+
+    while (f->n_turns > r->n_turns)
+        turn_fini(&f->turns[--f->n_turns]);
+    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;) {
+        struct feed_turn *t = &f->turns[i];
+
+        while (t->n_rows > 0 && t->rows[t->n_rows - 1] >= r->n_rows)
+            t->n_rows--;
+        /* The last row's choice was not fed. */
+        if (t->n_ids + 1 > t->n_prompt + t->n_rows)
+            t->n_ids = t->n_prompt + t->n_rows - (t->n_rows > 0);
+    }
+    f->plan.n = r->n_ops;
+    f->plan.slots = r->slots;
+    f->n_rows = r->n_rows;
+}
+
+/* What comes next is not known. */
+static void add_hole(struct reader *r)
+{
+    struct feed *f = r->f;
+    struct feed_hole *holes;
+
+    if (r->in_hole)
+        return;
+    holes = grown(f->holes, f->n_holes, sizeof(*holes));
+    if (holes == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    f->holes = holes;
+    holes[f->n_holes++] = (struct feed_hole){r->last_ns, INT64_MAX};
+    r->in_hole = true;
+    add_op(r, (struct plan_op){.kind = PLAN_HOLE});
+}
+
+static void add_pass(struct reader *r, const json_t *root)
+{
+    const json_t *members = json_object_get(root, "members");
+    int64_t time_ns = time_of(r, root);
+
+    r->n_ops = r->f->plan.n;
+    r->n_rows = r->f->n_rows;
+    r->n_turns = r->f->n_turns;
+    r->slots = r->f->plan.slots;
+    add_ops(r, json_object_get(root, "ops"));
+    for (size_t i = 0; r->err == 0 && i < json_array_size(members); i++)
+        add_member(r, json_array_get(members, i), time_ns);
+    add_op(r, (struct plan_op){.kind = PLAN_DECODE});
+    if (r->err != 0) {
+        take_back(r);
+        return;
+    }
+    if (r->in_hole)
+        r->f->holes[r->f->n_holes - 1].to_ns = time_ns;
+    r->in_hole = false;
+    r->last_ns = time_ns;
+}
+
+static void add_message(struct reader *r, struct span text)
 {
     json_error_t error;
     json_t *root = json_loadb((const char *)text.p, text.n,
                               JSON_REJECT_DUPLICATES, &error);
-    const json_t *members = json_object_get(root, "members");
+    uint64_t seq = number(r, root, "seq", INT64_MAX);
 
-    if (!json_is_object(root))
-        fail(r, -EBADMSG);
-    if (r->err == 0 && number(r, root, "seq", INT64_MAX) != seq)
-        fail(r, -ENODATA);
-    add_ops(r, json_object_get(root, "ops"));
-    for (size_t i = 0; r->err == 0 && i < json_array_size(members); i++)
-        add_member(r, json_array_get(members, i), time_of(r, root));
-    add_op(r, (struct plan_op){.kind = PLAN_DECODE});
+    if (r->err == 0 && seq < r->next) {
+        json_decref(root); /* again, or late */
+        return;
+    }
+    if (r->err == 0 && seq > r->next)
+        add_hole(r);
+    if (r->err == 0) {
+        r->next = seq + 1;
+        add_pass(r, root);
+    }
+    if (r->err == -EBADMSG) {
+        r->err = 0;
+        add_hole(r);
+    }
     json_decref(root);
 }
 
 int feed_read(const struct span *messages, size_t n, struct feed *ret_f)
 {
     struct feed f = {0};
-    struct reader r = {.f = &f};
+    struct reader r = {.f = &f, .last_ns = INT64_MIN};
 
     for (size_t i = 0; r.err == 0 && i < n; i++)
-        add_message(&r, messages[i], i);
+        add_message(&r, messages[i]);
     if (r.err != 0) {
         feed_fini(&f);
         return r.err;
@@ -266,12 +350,10 @@ int feed_read(const struct span *messages, size_t n, struct feed *ret_f)
 
 void feed_fini(struct feed *f)
 {
-    for (size_t i = 0; i < f->n_turns; i++) {
-        free(f->turns[i].id);
-        free(f->turns[i].ids);
-        free(f->turns[i].rows);
-    }
+    for (size_t i = 0; i < f->n_turns; i++)
+        turn_fini(&f->turns[i]);
     free(f->turns);
+    free(f->holes);
     free(f->row_ops);
     plan_fini(&f->plan);
     *f = (struct feed){0};

@@ -5,7 +5,7 @@
  * Comes in: the messages of one feed from its first on (docs/batch-feed.md),
  * with `ids`, `params.slot` and `ops`. Goes out: the plan, and of each request
  * and choice its turn: prompt, tokens, and which of the plan's rows of logits
- * are its steps.
+ * are its steps; and the holes in it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_FEED_H
@@ -21,6 +21,14 @@ struct feed_turn {
     size_t n_ids, n_prompt;
     size_t *rows; /* of the plan: row s chose token s of the answer */
     size_t n_rows;
+    size_t hole; /* how many holes were before it */
+};
+
+/* Where messages are missing, or do not fit those before: between the times of
+ * the last one before and the first one after, INT64_MIN and INT64_MAX if there
+ * is none. A request that was under way then has nothing after it. */
+struct feed_hole {
+    int64_t from_ns, to_ns;
 };
 
 struct feed {
@@ -29,11 +37,14 @@ struct feed {
     size_t *row_ops; /* of each the plan's operation that asks for it */
     struct feed_turn *turns;
     size_t n_turns;
+    struct feed_hole *holes;
+    size_t n_holes;
 };
 
-/* -ENODATA: a number is missing, or the feed does not begin at 0; -EBADMSG: a
- * message is none, lacks what a plan needs, or contradicts the others;
- * -ENOMEM. The caller ends *ret_f with feed_fini. */
+/* Messages in the order of their records; one that comes late or again is
+ * passed over. What is no message, lacks what a plan needs or contradicts the
+ * others is a hole like one that is missing. -ENOMEM. The caller ends *ret_f
+ * with feed_fini. */
 int feed_read(const struct span *messages, size_t n, struct feed *ret_f);
 void feed_fini(struct feed *f);
 

@@ -15,6 +15,7 @@ static const struct form {
 } forms[] = {
     {'T', PLAN_TOKEN, 4}, {'U', PLAN_DECODE, 0}, {'R', PLAN_REMOVE, 2},
     {'S', PLAN_SAVE, 2},  {'L', PLAN_LOAD, 2},   {'C', PLAN_COPY, 2},
+    {'H', PLAN_HOLE, 0},
 };
 
 static const struct form *form_of(uint8_t letter)
@@ -52,6 +53,7 @@ static bool fill(const struct form *f, const uint32_t *v, struct plan_op *op)
         *op = (struct plan_op){PLAN_TOKEN, v[3] != 0, v[2], v[0], v[1]};
         return v[3] <= 1 && op->slot < PLAN_SLOTS;
     case PLAN_DECODE:
+    case PLAN_HOLE:
         return true;
     case PLAN_REMOVE:
         op->slot = v[0];
@@ -96,7 +98,7 @@ static struct span next_line(struct span text, size_t *at)
 
 static void note_slot(struct plan *p, const struct plan_op *op)
 {
-    if (op->kind == PLAN_DECODE)
+    if (op->kind == PLAN_DECODE || op->kind == PLAN_HOLE)
         return;
     if (op->slot >= p->slots)
         p->slots = op->slot + 1;

@@ -11,6 +11,7 @@
  *   S SLOT ID                      the slot's state is saved to the RAM cache
  *   L SLOT ID                      the state saved under ID is loaded
  *   C FROM TO                      the slot's state is copied
+ *   H                              what was done here is not known
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_PLAN_H
@@ -24,7 +25,8 @@ enum plan_kind {
     PLAN_REMOVE,
     PLAN_SAVE,
     PLAN_LOAD,
-    PLAN_COPY
+    PLAN_COPY,
+    PLAN_HOLE
 };
 
 struct plan_op {
@@ -41,7 +43,10 @@ struct plan {
     uint32_t slots; /* one more than the largest slot named */
 };
 
-enum { PLAN_SLOTS = 256 };
+enum {
+    PLAN_SLOTS = 256,
+    PLAN_SAVES = 1 << 20 /* numbers of saved states are below that */
+};
 
 /* PARSE_BAD: a line is none of these, a slot is not below PLAN_SLOTS, tokens
  * at the end without U, or no memory; *ret_line (from 1) says which line.

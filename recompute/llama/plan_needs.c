@@ -13,7 +13,7 @@
  * the walk, and of each saved state. */
 struct needs {
     uint32_t slots[PLAN_SLOTS];
-    uint32_t *saved; /* below the number of saves */
+    uint32_t *saved; /* by number */
 };
 
 static void raise_to(uint32_t *v, uint32_t to)
@@ -58,6 +58,7 @@ static void before(struct needs *n, const struct plan_op *op, bool *needed)
         n->slots[op->id] = 0;
         break;
     case PLAN_DECODE:
+    case PLAN_HOLE:
         break;
     }
 }
@@ -70,14 +71,15 @@ static bool is_about_saved(const struct plan_op *op)
 int plan_needs(const struct plan *p, bool *needed)
 {
     struct needs n = {0};
-    size_t saves = 0;
+    uint32_t numbers = 0;
 
     for (size_t i = 0; i < p->n; i++)
-        saves += p->ops[i].kind == PLAN_SAVE;
+        if (p->ops[i].kind == PLAN_SAVE && p->ops[i].id >= numbers)
+            numbers = p->ops[i].id < PLAN_SAVES ? p->ops[i].id + 1 : PLAN_SAVES;
     for (size_t i = 0; i < p->n; i++)
-        if (is_about_saved(&p->ops[i]) && p->ops[i].id >= saves)
+        if (is_about_saved(&p->ops[i]) && p->ops[i].id >= numbers)
             return -EINVAL;
-    n.saved = calloc(saves + 1, sizeof(*n.saved));
+    n.saved = calloc((size_t)numbers + 1, sizeof(*n.saved));
     if (!n.saved)
         return -ENOMEM;
     for (size_t i = p->n; i-- > 0;)

@@ -15,8 +15,8 @@
 struct plan;
 
 /* needed: one for each operation of p; true on entry where a token is asked
- * for, on return for all that it needs as well. -EINVAL: saved states are not
- * numbered from 0 on; -ENOMEM. */
+ * for, on return for all that it needs as well. -EINVAL: a state is loaded
+ * whose number is above those of all that are saved; -ENOMEM. */
 int plan_needs(const struct plan *p, bool *needed);
 
 #endif

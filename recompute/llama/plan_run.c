@@ -159,6 +159,18 @@ static int load(struct engine *e, const struct plan_op *op)
     return -EINVAL;
 }
 
+/* What the engine did is not known: it begins anew, with nothing in its cells,
+ * and what asks for more is not needed (plan_known.h). */
+static void pass_over(struct engine *e, const struct plan *p, size_t i)
+{
+    e->row += p->ops[i].wanted;
+    e->n_batch = 0;
+    if (i > 0 && p->ops[i - 1].kind == PLAN_HOLE)
+        return;
+    for (uint32_t s = 0; s < e->r->recipe->sequences; s++)
+        llama_cache_remove(e->cache, s, 0, UINT32_MAX);
+}
+
 static int follow(struct engine *e, const struct plan *p, size_t i)
 {
     const struct plan_op *op = &p->ops[i];
@@ -182,6 +194,9 @@ static int follow(struct engine *e, const struct plan *p, size_t i)
         return load(e, op);
     case PLAN_COPY:
         llama_cache_copy(e->cache, op->slot, op->id);
+        return 0;
+    case PLAN_HOLE:
+        pass_over(e, p, i);
         return 0;
     }
     return -EINVAL;

@@ -48,3 +48,11 @@ def answer_from_a_cache():
             return kept[0]
         return body
     return answer
+
+
+def without_message(number):
+    """A feed's post: without the message of this number."""
+    def told(path, body):
+        return b"".join(line for line in body.splitlines(True)
+                        if json.loads(line)["seq"] != number)
+    return told

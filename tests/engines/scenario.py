@@ -6,6 +6,7 @@ Comes in: what is declared, what is served, and requests. Goes out: what was
 judged how.
 """
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -22,14 +23,14 @@ READER = os.path.join(appliance.TREE, "tap", "plugins", "llama_log.py")
 class Scenario:
     """What is declared, and what is served in its stead: another GGUF file,
     other flags, a relay that changes requests or answers. With a feed the
-    server is started by the log reader."""
+    server is started by the log reader; `told` changes what that posts."""
 
     def __init__(self, model, flags=(), feed=True, served=None,
-                 served_flags=None, **relay):
+                 served_flags=None, told=None, **relay):
         self.gguf, self.flags, self.feed = model, list(flags), feed
         self.served = served or model
         self.served_flags = self.flags if served_flags is None else served_flags
-        self.relay = relay
+        self.told, self.relay = told, relay
 
 
 class Outcome:
@@ -59,20 +60,23 @@ def drive(a, scenario, requests):
     """Serves, sends, and ends the server: what its feed had to tell is told
     when it has ended."""
     engine_port = held_port() if scenario.relay else a.port
-    engine = a.spawn("engine", *command(scenario, engine_port, a.feed_port))
-    appliance.wait("the server", 600,
-                   lambda: llama_server.is_up(a.log("engine"), engine))
-    front = scenario.relay and relay.Relay(a.port, engine_port,
-                                           **scenario.relay)
-    try:
+    feed_port = held_port() if scenario.told else a.feed_port
+    engine = a.spawn("engine", *command(scenario, engine_port, feed_port))
+    with contextlib.ExitStack() as relays:
+        if scenario.told:
+            relays.enter_context(contextlib.closing(
+                relay.Relay(feed_port, a.feed_port, scenario.told)))
+        appliance.wait("the server", 600,
+                       lambda: llama_server.is_up(a.log("engine"), engine))
+        if scenario.relay:
+            relays.enter_context(contextlib.closing(
+                relay.Relay(a.port, engine_port, **scenario.relay)))
         clients.send(a.port, requests)
-    finally:
-        if front:
-            front.close()
-    appliance.wait("the record", 600, lambda: a.recorded() >= len(requests))
-    status = a.stop(engine)
-    if status != 0:
-        raise AssertionError("the server ended with %d" % status)
+        appliance.wait("the record", 600,
+                       lambda: a.recorded() >= len(requests))
+        status = a.stop(engine)
+        if status != 0:
+            raise AssertionError("the server ended with %d" % status)
 
 
 def judge(build, scenario, requests):

@@ -52,6 +52,25 @@ class Honest(unittest.TestCase):
                    min(N, 40), "invariant", "")
 
 
+class Hole(unittest.TestCase):
+    """One message of the feed is lost: what came before is certified, what
+    cannot be is counted as such, and nobody is accused."""
+
+    def test_a_lost_message(self):
+        outcome = judge(Scenario(llama_server.model("stories260k-f32"),
+                                 told=cheats.without_message(250)),
+                        clients.many(60))
+        self.assertEqual(outcome.losses, {"feed_gap": 1})
+        verdicts = [(v["verdict"], v["reason"], v["level"])
+                    for v in outcome.verdicts]
+        self.assertEqual(len(verdicts), 60)
+        self.assertEqual(set(verdicts), {("MATCH", "", "plan"),
+                                         ("UNCHECKABLE", "no_metadata", "")})
+        # Those whose record came first ended first.
+        before = verdicts.index(("UNCHECKABLE", "no_metadata", ""))
+        self.assertGreater(before, 8)
+
+
 class Cheats(unittest.TestCase):
     """Each is planted for six requests of three kinds: native and greedy,
     completion and chat with seeds."""

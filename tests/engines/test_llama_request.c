@@ -71,6 +71,7 @@ static bool run_op(struct slots *s, const struct plan_op *op,
         s->n[op->id] = *n;
         break;
     case PLAN_DECODE:
+    case PLAN_HOLE:
         break;
     }
     return false;

@@ -17,8 +17,13 @@ static void check(const struct feed *f)
         for (size_t k = 0; k < f->turns[i].n_rows; k++)
             if (f->turns[i].rows[k] >= f->n_rows)
                 abort();
+    for (size_t i = 0; i < f->n_rows; i++)
+        if (f->row_ops[i] >= f->plan.n ||
+            f->plan.ops[f->row_ops[i]].kind != PLAN_TOKEN)
+            abort();
     for (size_t i = 0; i < f->plan.n; i++)
         if (f->plan.ops[i].kind != PLAN_DECODE &&
+            f->plan.ops[i].kind != PLAN_HOLE &&
             f->plan.ops[i].slot >= f->plan.slots)
             abort();
 }

@@ -91,21 +91,88 @@ static void the_plan_is_the_engines(void **state)
     feed_fini(&f);
 }
 
-static void a_missing_number_is_no_feed(void **state)
+#define OTHER                                                           \
+    "{\"id\":\"task:9\",\"choice\":0,\"start\":0,\"n\":2,\"cached\":0," \
+    "\"ids\":[1,8],\"prompt\":[1,8],\"params\":{\"slot\":1}}"
+
+static void expect_holes(const struct told *t, size_t n_holes, size_t n_turns,
+                         size_t n_rows)
+{
+    struct feed f;
+    size_t holes = 0;
+
+    assert_int_equal(feed_read(t->messages, t->n, &f), 0);
+    assert_int_equal(f.n_holes, n_holes);
+    assert_int_equal(f.n_turns, n_turns);
+    assert_int_equal(f.n_rows, n_rows);
+    for (size_t i = 0; i < f.plan.n; i++)
+        holes += f.plan.ops[i].kind == PLAN_HOLE;
+    assert_int_equal(holes, n_holes);
+    feed_fini(&f);
+}
+
+static void a_missing_number_is_a_hole(void **state)
 {
     struct told t = {.n = 0};
     struct feed f;
 
     (void)state;
     tell(&t, 1, FIRST, "");
-    assert_int_equal(feed_read(t.messages, t.n, &f), -ENODATA);
+    assert_int_equal(feed_read(t.messages, t.n, &f), 0);
+    assert_int_equal(f.n_holes, 1);
+    assert_true(f.holes[0].from_ns == INT64_MIN);
+    assert_int_equal(f.holes[0].to_ns, 101);
+    assert_int_equal(f.plan.ops[0].kind, PLAN_HOLE);
+    assert_int_equal(f.turns[0].hole, 1);
+    feed_fini(&f);
     t.n = 0;
     tell(&t, 0, FIRST, "");
-    tell(&t, 2, NEXT, "");
-    assert_int_equal(feed_read(t.messages, t.n, &f), -ENODATA);
+    tell(&t, 2, OTHER, "");
+    assert_int_equal(feed_read(t.messages, t.n, &f), 0);
+    assert_int_equal(f.n_holes, 1);
+    assert_int_equal(f.holes[0].from_ns, 100);
+    assert_int_equal(f.holes[0].to_ns, 102);
+    assert_int_equal(f.turns[0].hole, 0);
+    assert_int_equal(f.turns[1].hole, 1);
+    feed_fini(&f);
 }
 
-static void contradictions_are_refused(void **state)
+/* What it went on with is nobody's: the hole lasts until it is over. */
+static void a_request_does_not_go_on_after_a_hole(void **state)
+{
+    struct told t = {.n = 0};
+    struct feed f;
+
+    (void)state;
+    tell(&t, 0, FIRST, "");
+    tell(&t, 2, NEXT "," OTHER, "");
+    tell(&t, 3, OTHER, "");
+    assert_int_equal(feed_read(t.messages, t.n, &f), 0);
+    assert_int_equal(f.n_holes, 1);
+    assert_int_equal(f.holes[0].to_ns, 103);
+    assert_int_equal(f.n_turns, 2);
+    assert_int_equal(f.turns[0].n_rows, 1);
+    assert_int_equal(f.turns[0].n_ids, 3);
+    assert_int_equal(f.turns[1].first_ns, 103);
+    assert_int_equal(f.n_rows, 2);
+    feed_fini(&f);
+}
+
+static void what_comes_again_is_passed_over(void **state)
+{
+    struct told t = {.n = 0};
+
+    (void)state;
+    tell(&t, 0, FIRST, "");
+    tell(&t, 1, NEXT, "");
+    tell(&t, 0, FIRST, "");
+    expect_holes(&t, 0, 1, 2);
+    tell(&t, 3, OTHER, "");
+    tell(&t, 2, OTHER, ""); /* late */
+    expect_holes(&t, 1, 2, 3);
+}
+
+static void contradictions_are_holes(void **state)
 {
     static const char *const second[][2] = {
         {"{\"id\":\"task:1\",\"choice\":0,\"start\":3,\"n\":1,\"ids\":[7]}",
@@ -118,9 +185,10 @@ static void contradictions_are_refused(void **state)
          ""},                  /* fewer ids than tokens */
         {NEXT, "\"shift 3\""}, /* no operation of a plan */
         {NEXT, "\"U\""},
+        {NEXT, "\"H\""},
+        {NEXT "," OTHER ",7", "\"R 200 0\""},
         {"7", ""},
     };
-    struct feed f;
 
     (void)state;
     for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
@@ -128,7 +196,9 @@ static void contradictions_are_refused(void **state)
 
         tell(&t, 0, FIRST, "");
         tell(&t, 1, second[i][0], second[i][1]);
-        assert_int_equal(feed_read(t.messages, t.n, &f), -EBADMSG);
+        expect_holes(&t, 1, 1, 1);
+        t.messages[1] = span_str("no JSON");
+        expect_holes(&t, 1, 1, 1);
     }
 }
 
@@ -137,8 +207,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_of_their_turns),
         cmocka_unit_test(the_plan_is_the_engines),
-        cmocka_unit_test(a_missing_number_is_no_feed),
-        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(a_missing_number_is_a_hole),
+        cmocka_unit_test(a_request_does_not_go_on_after_a_hole),
+        cmocka_unit_test(what_comes_again_is_passed_over),
+        cmocka_unit_test(contradictions_are_holes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
