@@ -262,6 +262,15 @@ static int with_guess(struct desk *d, struct attempt *a)
     return err;
 }
 
+/* This claim had all of the prefix from another that has it, too. */
+static bool passes_on(const struct desk *d, size_t i,
+                      const struct claim_llama *c)
+{
+    size_t cached = d->claims[i].n_cached;
+
+    return cached != SIZE_MAX && cached >= c->n_cached;
+}
+
 /* Nobody can have computed the prefix in a way that was not tried. */
 static bool is_whole(const struct desk *d, const struct attempt *a)
 {
@@ -271,7 +280,7 @@ static bool is_whole(const struct desk *d, const struct attempt *a)
     for (size_t i = 0; i < d->n; i++) {
         bool lent = invariant && d->donors[i].n >= c->n_cached;
         if (i != a->self && desk_may_share(d, i, c) && !lent &&
-            !(a->last && lends_by_ways(d, i, c)))
+            !passes_on(d, i, c) && !(a->last && lends_by_ways(d, i, c)))
             return false;
     }
     return true;

@@ -13,13 +13,18 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import appliance
+import clients
 import llama_server
-import test_llama_live as live
+import scenario
 from held_port import held_port
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+N = int(os.environ.get("SEARCH_REQUESTS", "40"))
 
 # Distinct beginnings: the first requests of each slot have nothing cached.
 OPENINGS = ["The capital of France", "My sister writes", "In winter the sea",
@@ -32,7 +37,7 @@ QUESTIONS = ["Name a river.", "What is rain?", "Say a rhyme.", "Count to four.",
 def request(i, stream=False):
     """Path and body of request i: native, completions and chat, greedy and
     drawn, with logprobs."""
-    body = {"model": live.MODEL, "seed": 3000 + i, "stream": stream,
+    body = {"model": clients.MODEL, "seed": 3000 + i, "stream": stream,
             "temperature": (0, 0.7, 1.0)[i % 3]}
     n = 6 + i % 11
     text = "%s%s" % (OPENINGS[i % 8], ", as told in line %d," % i * (i % 5))
@@ -64,7 +69,7 @@ def silent_requests():
 FLAGS = ["-np", "4", "-c", "1024", "-cram", "0"]
 
 
-class Declared(live.Scenario):
+class Declared(scenario.Scenario):
     """With alternatives beside the weights; build: another one than served."""
 
     def __init__(self, model, alternatives=(), change=None, **how):
@@ -85,24 +90,27 @@ class Declared(live.Scenario):
             json.dump(engine, f)
 
 
-def serve(scenario, requests, judged, alone=()):
+def serve(what, requests, judged, alone=()):
     """Serves and judges; judged(appliance) looks at what came of it. alone:
     requests that are sent after the others, one by one."""
     with tempfile.TemporaryDirectory() as top:
         declared = os.path.join(top, "declared")
-        scenario.write(declared)
-        port = held_port()
-        with appliance.Appliance(live.BUILD, declared, live.MODEL, port) as a:
+        what.write(declared)
+        with appliance.Appliance(BUILD, declared, clients.MODEL,
+                                 held_port()) as a:
             a.start()
             a.tap()
-            a.spawn("engine", *live.command(scenario, port, a.feed_port))
-            appliance.wait("the server", 120,
-                           lambda: llama_server.is_up(a.log("engine")))
-            live.send(port, requests)
-            live.send(port, alone, 1)
-            appliance.wait("the record", 120, lambda: a.recorded() >=
+            engine = a.spawn("engine", *scenario.command(what, a.port,
+                                                         a.feed_port))
+            appliance.wait("the server", 600, lambda: llama_server.is_up(
+                a.log("engine"), engine))
+            clients.send(a.port, requests)
+            for one in alone:
+                clients.send(a.port, [one])
+            appliance.wait("the record", 600, lambda: a.recorded() >=
                            len(requests) + len(alone))
-            a.close_epoch(1800)
+            a.stop(engine)
+            a.close_epoch(3600)
             judged(a)
 
 
@@ -142,7 +150,7 @@ class Searched(unittest.TestCase):
         os.mkdir(elsewhere)
         shutil.copy(os.path.join(jobs, name), elsewhere)
         out = json.loads(subprocess.run(
-            [live.BUILD + "/recompute/assay-recompute", "-c", a.conf, "replay",
+            [BUILD + "/recompute/assay-recompute", "-c", a.conf, "replay",
              os.path.join(elsewhere, name)], check=True,
             stdout=subprocess.PIPE).stdout)
         self.assertEqual((out["status"], out["level"]), ("ok", "search"))
@@ -155,12 +163,12 @@ class Searched(unittest.TestCase):
 
 
 class Reproduced(unittest.TestCase):
-    """Requests with no common beginning: a prefix that is cached from another
-    that is a mismatch itself cannot be refuted."""
+    """Requests of three kinds; the later chat takes its beginning from the
+    cache that the earlier one left, or computes it beside it."""
 
-    requests = [request(i) for i in (0, 1, 2, 4)]
+    requests = [request(i) for i in (0, 1, 2, 3, 7)]
 
-    def check(self, scenario, by):
+    def check(self, what, by):
         def judged(a):
             verdicts = a.verdicts()
             print(appliance.summary(verdicts), flush=True)
@@ -168,7 +176,7 @@ class Reproduced(unittest.TestCase):
                 self.assertEqual((v["verdict"], v["level"]),
                                  ("MISMATCH", "search"), v)
                 self.assertIn(v["class"], ("logprob", "token"))
-            appliance.wait("what reproduces them", 600, lambda: a.query(
+            appliance.wait("what reproduces them", 3600, lambda: a.query(
                 "SELECT count(*) FROM reproduced")[0][0] >= len(verdicts))
             found = a.query("SELECT \"by\",detail,evidence_bits FROM reproduced")
             print(found, flush=True)
@@ -177,14 +185,14 @@ class Reproduced(unittest.TestCase):
                 self.assertGreater(bits, 20)
             self.page(a)
 
-        serve(scenario, self.requests, judged)
+        serve(what, self.requests, judged)
 
     def page(self, a):
         """What the page shows for one of them."""
         unit, words = a.query("SELECT lower(hex(object)),\"by\" FROM "
                               "reproduced LIMIT 1")[0]
         page = subprocess.run(
-            [live.BUILD + "/web/assay.cgi"], check=True, text=True,
+            [BUILD + "/web/assay.cgi"], check=True, text=True,
             stdout=subprocess.PIPE, env=dict(
                 os.environ, ASSAY_CONF=a.conf, REQUEST_METHOD="GET",
                 PATH_INFO="/m/" + unit, SCRIPT_NAME="", QUERY_STRING="",
@@ -205,8 +213,6 @@ class Reproduced(unittest.TestCase):
                    r"recipe llama\.cpp-b11434 \(([a-z0-9-]+)\), declared "
                    r"llama\.cpp-2026-05 \(\1\)")
 
-
-N = int(os.environ.get("SEARCH_REQUESTS", "40"))
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -135,9 +135,10 @@ class Changed(unittest.TestCase):
 
     def test_other_weights(self):
         verdicts = judge(self.folder, model="s260k-q8_0.gguf")
-        self.assertNotIn("MATCH", {v["verdict"] for v in verdicts.values()})
-        v = verdicts["a0"]
-        self.assertEqual((v["verdict"], v["position"]), ("MISMATCH", "0"), v)
+        self.assertGreater(len(verdicts), 5)
+        for v in verdicts.values(): # with and without a cached prefix
+            self.assertEqual((v["verdict"], v["position"], v["level"]),
+                             ("MISMATCH", "0", "search"), v)
 
 
 def redeclared(top, folder, model, alternatives=(), isa=None):
