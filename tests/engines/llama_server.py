@@ -105,17 +105,24 @@ def wheel_gguf():
 
 
 def model(name):
-    """The path of a GGUF file: stories260k or smollm2-135m, and its type."""
+    """The path of a GGUF file: stories260k, smollm2-135m or syn2 (random
+    weights), and its type."""
     family, kind = name.rsplit("-", 1)
     if family == "stories260k":
         return os.path.join(STORIES, "s260k-%s.gguf" % kind)
+    if name == "syn2-q6_k":
+        return os.path.join(STORIES, "..", "..", "llama.cpp-b11434",
+                            "syn2-q6_k-np4", "syn2-Q6_K.gguf")
     path = os.path.join(MODELS, name + ".gguf")
     if os.path.exists(path):
         return path
     os.makedirs(MODELS, exist_ok=True)
     part = path + ".part"
     say("making", path)
-    if kind == "bf16":
+    if family == "syn2":
+        run(binary("llama-quantize"), "--allow-requantize", model("syn2-q6_k"),
+            part, kind)
+    elif kind == "bf16":
         run(binary("llama-quantize"), "--allow-requantize", wheel_gguf(), part,
             kind)
     else:

@@ -172,4 +172,5 @@ def main():
         program, captures)
 
 
-main()
+if __name__ == "__main__":
+    main()
