@@ -41,7 +41,9 @@ static int read_one(struct hunt *h, size_t i)
 {
     const struct job_exchange *e = &h->s->j->exchanges[i];
     const struct deployed *d = h->s->d;
-    struct llama_request_model m = {d->text, d->chat, d->recipe.draws_single};
+    struct llama_request_model m = {
+        d->text, d->recipe.own_template ? NULL : d->chat,
+        d->recipe.draws_single, d->recipe.own_samplers};
     struct read *r = &h->read[i];
     char api[64];
 

@@ -142,14 +142,69 @@ static void flag_u32(const struct words *w, const char *brief, const char *full,
         *v = (uint32_t)strtoul(s, NULL, 10);
 }
 
+/* Flags that the arithmetic here does not follow; a name that ends in '-' is
+ * the start of several. */
+static const char *const uncovered[] = {
+    "--lora",      "--lora-",   "--control-",
+    "--rope-",     "--yarn-",   "-ot",
+    "--override-", "-nr",       "--no-repack",
+    "--rpc",       "-bs",       "--backend-sampling",
+    "--spec-",     "-md",       "--model-draft",
+    "-hfd",        "-hfrd",     "--hf-repo-draft",
+    "--draft",     "--draft-",  "-lcs",
+    "-lcd",        "--lookup-",
+};
+static const char *const samplers[] = {
+    "-s",        "--seed",        "--samplers",   "--sampler-",  "--sampling-",
+    "--temp",    "--temperature", "--top-",       "--min-p",     "--xtc-",
+    "--typical", "--typical-",    "--repeat-",    "--presence-", "--frequency-",
+    "--dry-",    "--adaptive-",   "--dynatemp-",  "--mirostat",  "--mirostat-",
+    "-l",        "--logit-bias",  "--grammar",    "--grammar-",  "-j",
+    "--json-",   "-jf",           "--ignore-eos",
+};
+static const char *const templates[] = {
+    "--chat-template", "--chat-template-",       "--no-jinja",
+    "--reasoning",     "--reasoning-",           "-rea",
+    "--prefill-",      "--no-prefill-assistant", "--skip-chat-parsing",
+};
+
+static bool is_one_of(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(list[i]);
+        bool start = len > 2 && list[i][len - 1] == '-';
+        if (start ? strncmp(word, list[i], len) == 0
+                  : strcmp(word, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+#define ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof(*(list)))
+
+static void read_others(const struct words *w, struct deployment *d)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const char *word = w->word[i];
+        d->own_samplers |= ONE_OF(word, samplers);
+        d->own_template |= ONE_OF(word, templates);
+        if (ONE_OF(word, uncovered))
+            (void)snprintf(d->uncovered, sizeof(d->uncovered), "%s",
+                           word); /* may be cut */
+    }
+}
+
 static void read_command(const char *command, struct deployment *d)
 {
     struct words w = {.n = 0};
 
     cut_words(command, &w);
+    read_others(&w, d);
     flag_u32(&w, "-np", "--parallel", &d->slots);
     d->unified = !flag(&w, "-np", "--parallel") ||
                  flag(&w, "-kvu", "--kv-unified") != NULL;
+    if (flag(&w, "-no-kvu", "--no-kv-unified"))
+        d->unified = false;
     flag_u32(&w, "-t", "--threads", &d->threads);
     flag_u32(&w, "-c", "--ctx-size", &d->context);
     flag_u32(&w, "-b", "--batch-size", &d->n_batch);
@@ -158,6 +213,9 @@ static void read_command(const char *command, struct deployment *d)
     d->flash = !fa || (strcmp(fa, "off") != 0 && strcmp(fa, "0") != 0);
     const char *ram = flag(&w, "-cram", "--cache-ram");
     d->prompt_cache = !ram || strcmp(ram, "0") != 0;
+    const char *reuse = flag(&w, "--cache-reuse", "--cache-reuse");
+    d->shifts = (reuse && strcmp(reuse, "0") != 0) ||
+                flag(&w, "--context-shift", "--context-shift") != NULL;
     const char *k = flag(&w, "-ctk", "--cache-type-k");
     const char *v = flag(&w, "-ctv", "--cache-type-v");
     (void)snprintf(d->kv_k, sizeof(d->kv_k), "%s", k ? k : "f16");

@@ -42,6 +42,8 @@ struct deployment {
     uint32_t context;           /* -c; 0: the model's */
     uint32_t n_batch, n_ubatch; /* -b, -ub */
     bool unified, flash, prompt_cache;
+    bool own_samplers, own_template, shifts; /* recipe.h */
+    char uncovered[32]; /* a flag that changes the arithmetic, or "" */
     char kv_k[8], kv_v[8];
     char alternatives[DEPLOYMENT_ALTERNATIVES][128];
     size_t n_alternatives;

@@ -196,6 +196,12 @@ static int fill_options(struct recipe *r, const struct deployment *d,
         d->threads > LLAMA_SEQUENCES || cells > (UINT32_C(1) << 24))
         return why_set(w, -ENOENT, "an option is out of the range of %s",
                        r->name);
+    if (d->uncovered[0])
+        return why_set(w, -ENOENT, "%s: %s does not cover it", d->uncovered,
+                       r->name);
+    r->shifts = d->shifts;
+    r->own_samplers = d->own_samplers;
+    r->own_template = d->own_template;
     o->flash = d->flash;
     o->kv_f16 = f16;
     o->unified = d->unified || d->slots == 1;

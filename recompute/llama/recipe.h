@@ -25,6 +25,9 @@ struct recipe {
     char variant[32]; /* "avx512-bf16" */
     enum logprob_rule logprobs;
     bool draws_single; /* the sampler draws with one candidate left, too */
+    bool own_samplers; /* flags set other defaults of sampling */
+    bool own_template; /* flags change how messages become a prompt */
+    bool shifts;       /* cached tokens are moved to other positions */
     struct llama_recipe run;
 };
 

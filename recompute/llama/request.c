@@ -367,6 +367,8 @@ static int read_all(const struct server_api *a, const struct api_request *r,
 
     llama_sampling_init(&q->sampling);
     q->sampling.draws_single = m->draws_single;
+    if (m->own_samplers)
+        q->choice = LLAMA_CHOICE_UNSUPPORTED;
     q->max_tokens = r->has_max_tokens ? r->max_tokens : a->max_tokens;
     if (q->max_tokens == 0)
         q->max_tokens = 1;

@@ -57,6 +57,7 @@ struct llama_request_model {
     const struct llama_text *text;
     const struct llama_chat *chat;
     bool draws_single; /* of the recipe, sampler.h */
+    bool own_samplers; /* what a request is silent on is not the default */
 };
 
 /*

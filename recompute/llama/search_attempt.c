@@ -277,6 +277,8 @@ static bool is_whole(const struct desk *d, const struct attempt *a)
     const struct claim_llama *c = d->trial.claim;
     bool invariant = d->alphabet.n_decode == 1;
 
+    if (d->s->recipe->shifts)
+        return false;
     for (size_t i = 0; i < d->n; i++) {
         bool lent = invariant && d->donors[i].n >= c->n_cached;
         if (i != a->self && desk_may_share(d, i, c) && !lent &&

@@ -161,8 +161,11 @@ static int read_plan(const char *dir, struct capture *c)
     free(p);
     if (parsed == PARSE_OK)
         return 0;
-    (void)fprintf(stderr, "%s:%zu: no operation of a plan\n", path, line);
-    return -EINVAL;
+    (void)fprintf(stderr, "%s:%zu: no operation of a plan: not looked at\n",
+                  path, line);
+    plan_fini(&c->plan);
+    c->has_plan = false;
+    return 0;
 }
 
 static int read_deployment(const char *dir, struct capture *c)

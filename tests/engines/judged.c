@@ -36,7 +36,9 @@ static void pile_fini(struct pile *p, size_t n_exchanges)
 static int pile_init(const struct judge *q, const struct capture *c,
                      struct pile *p)
 {
-    struct llama_request_model m = {q->text, q->chat, q->recipe->draws_single};
+    struct llama_request_model m = {
+        q->text, q->recipe->own_template ? NULL : q->chat,
+        q->recipe->draws_single, q->recipe->own_samplers};
     int err = 0;
 
     p->answers = calloc(c->n + 1, sizeof(*p->answers));
@@ -179,9 +181,16 @@ int judge_capture(const struct judge *q, struct capture *c,
         if (p.answers[i].reason)
             say(&ret_j[i], p.answers[i].reason);
     }
-    if (!err)
-        err = c->has_plan && !q->http ? by_plan(q, c, &p, ret_j)
-                                      : by_search(q, &p, ret_j);
+    bool searched = q->http || !c->has_plan;
+    if (!err && !searched) {
+        err = by_plan(q, c, &p, ret_j);
+        searched = err == -EINVAL || err == -ERANGE;
+        if (searched)
+            (void)fprintf(stderr, "a plan that cannot be run: not looked at\n");
+        err = searched ? 0 : err;
+    }
+    if (!err && searched)
+        err = by_search(q, &p, ret_j);
     if (!err)
         *ret_n = keep_answered(&p, ret_j, c->n);
     pile_fini(&p, c->n);

@@ -117,6 +117,30 @@ static void flags_are_read(void **state)
     assert_int_equal(r.run.cells, 1024);
 }
 
+static void flags_that_change_an_answer_are_followed_or_refused(void **state)
+{
+    static const char *const refused[] = {
+        "--lora a.gguf", "--rope-freq-base 7", "--yarn-ext-factor 1",
+        "--override-kv a=int:1", "--no-repack", "--spec-draft-n-max 4",
+        "-md d.gguf"};
+    struct recipe r, plain;
+    struct why why;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        struct deployment d = read_json(NEW, ZEN, refused[i]);
+        assert_int_equal(choose(&d, &r, &why), -ENOENT);
+        assert_non_null(strstr(why.text, "does not cover"));
+    }
+    plain = recipe_of(NEW, ZEN, "llama-server -t 2 --timeout 3 -to 4 -a s");
+    assert_false(plain.own_samplers || plain.own_template || plain.shifts);
+    assert_true(recipe_of(NEW, ZEN, "llama-server --temp 0").own_samplers);
+    assert_true(recipe_of(NEW, ZEN, "llama-server -s 4").own_samplers);
+    assert_true(recipe_of(NEW, ZEN, "x --chat-template llama3").own_template);
+    assert_true(recipe_of(NEW, ZEN, "x --cache-reuse 64").shifts);
+    assert_false(recipe_of(NEW, ZEN, "x --cache-reuse 0").shifts);
+}
+
 static void an_unknown_build_names_the_nearest(void **state)
 {
     static const struct {
@@ -178,6 +202,7 @@ int main(void)
         cmocka_unit_test(instructions_choose_the_variant),
         cmocka_unit_test(no_flags_are_the_servers_defaults),
         cmocka_unit_test(flags_are_read),
+        cmocka_unit_test(flags_that_change_an_answer_are_followed_or_refused),
         cmocka_unit_test(an_unknown_build_names_the_nearest),
         cmocka_unit_test(what_a_recipe_does_not_cover_is_refused),
         cmocka_unit_test(wrong_types_are_refused),
