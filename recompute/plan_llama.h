@@ -6,6 +6,11 @@
  * out: the answers, each under the batches of its turn. Those of whose prompt
  * the feed has no turn are left as they are: the engine ran something else.
  *
+ * Turns of equal prompts are told apart by what the engine chose: the answer's
+ * is the one whose tokens come out again with its own seed and parameters, else
+ * the one that began nearest to the request. Where several come out and differ
+ * in bits, as equal requests at a time may, nobody can tell.
+ *
  * A feed with holes serves as far as it tells: what is known before a hole, and
  * after it what follows from nothing before (plan_known.h). An answer whose
  * turn may be in a hole, goes on in one or sees what one hides is not run.

@@ -22,10 +22,11 @@ OPENINGS = ["Once upon a time", "Lily and Tom", "The big dog", "One day, a",
             "There was a little", "In the park,", "A small bird", "Mom said"]
 
 
-def request(i, stream=False, n=1):
+def request(i, stream=False, n=1, of=None):
     """Path and body of request i, one of every kind; n answers, where the API
-    has them."""
-    text = "%s %s" % (OPENINGS[i % 8], "and then %d " % i * (1 + i % 9))
+    has them; the text may be that of another request."""
+    t = i if of is None else of
+    text = "%s %s" % (OPENINGS[t % 8], "and then %d " % t * (1 + t % 9))
     body = {"model": MODEL, "seed": 1000 + i, "stream": stream,
             "temperature": (0, 0.8, 1.1)[i % 3]}
     tokens = 12 + i % 21
@@ -45,8 +46,10 @@ def request(i, stream=False, n=1):
 
 def many(count):
     """Requests of all kinds: half of them streamed, each tenth for several
-    answers where it can be."""
-    return [request(i, i // 2 % 2 == 1, 2 + i % 2 if i % 10 in (4, 7) else 1)
+    answers where it can be, each sixth with a prompt that another one under way
+    has, and a seed of its own."""
+    return [request(i, i // 2 % 2 == 1, 2 + i % 2 if i % 10 in (4, 7) else 1,
+                    i - 3 if i % 12 in (10, 11) else None)
             for i in range(count)]
 
 
