@@ -70,6 +70,32 @@ static void note_unknown(struct hunt *h, size_t i)
         *(beside ? &h->no_beside : &h->no_before) += 1;
 }
 
+/* A text alone: its tokens are as many as the server counted, and are found
+ * with the batches. */
+static void open_text(struct hunt *h)
+{
+    const struct api_answer *a = &h->read[0].exchange.answer;
+    struct claim_llama *c = &h->claims[0];
+    struct api_choice *open;
+
+    if (h->own != 1 || !claim_by_text(c) || !a->has_usage ||
+        c->sampling == NULL || a->tokens_out == 0 ||
+        a->tokens_out > c->choice->text.n + STOP_TOKENS)
+        return;
+    open = pile_take(&h->s->o->pile, 1, sizeof *open);
+    if (open == NULL)
+        return;
+    *open = *c->choice;
+    open->tokens =
+        pile_take(&h->s->o->pile, a->tokens_out, sizeof *open->tokens);
+    if (open->tokens == NULL)
+        return;
+    open->n_tokens = a->tokens_out;
+    open->has_ids = true;
+    c->choice = open;
+    c->open_ids = true;
+}
+
 static int read_all(struct hunt *h)
 {
     size_t n = h->s->j->n_exchanges;
@@ -92,7 +118,9 @@ static int read_all(struct hunt *h)
     for (size_t i = 0, at = 0; err == 0 && i < n; i++)
         for (size_t k = 0; k < h->read[i].answers.n; k++)
             h->claims[at++] = h->read[i].answers.claims[k];
-    return err;
+    if (err == 0 && h->own != 0)
+        open_text(h);
+    return h->s->o->pile.failed ? -ENOMEM : err;
 }
 
 static void hunt_fini(struct hunt *h)
@@ -149,6 +177,8 @@ static int on_found(void *arg, size_t claim, const float *rows, size_t n)
 
     if (a == NULL)
         return 0;
+    if (h->claims[claim].open_ids && set_turn(h, claim) != 0)
+        return -ENOMEM;
     k = a->k;
     llama_answer_fini(a);
     err = llama_answer_init(a, h->s->d, h->s->request, k);
@@ -158,18 +188,30 @@ static int on_found(void *arg, size_t claim, const float *rows, size_t n)
     return err != 0 ? err : a->ended ? 0 : 1;
 }
 
+/* Of the answer only the text was told. */
+static bool is_text(const struct hunt *h, size_t claim)
+{
+    return h->claims[claim].open_ids || claim_by_text(&h->claims[claim]);
+}
+
 /* A text without ids and logprobs is made again as if alone; equal is equal. */
 static int write_text(struct hunt *h, size_t claim)
 {
     struct search_verdict *v = &h->verdicts[claim];
     struct llama_answer *a = answer_of(h, claim);
     struct span piece;
+    size_t k;
     int err;
 
+    v->outcome = SEARCH_UNDECIDED;
     v->why = "without ids and logprobs, another text may be another batch";
     if (a == NULL)
         return 0;
-    err = llama_answer_alone(a, &h->s->o->result.forward_runs);
+    k = a->k;
+    llama_answer_fini(a);
+    err = llama_answer_init(a, h->s->d, h->s->request, k);
+    if (err == 0)
+        err = llama_answer_alone(a, &h->s->o->result.forward_runs);
     if (err == 0)
         err = transcript_end(&a->transcript, &piece);
     if (err != 0)
@@ -193,7 +235,8 @@ static bool lengthen(struct hunt *h, size_t claim)
     struct api_choice *longer;
 
     if (h->verdicts[claim].outcome != SEARCH_SOLVED || a == NULL || a->ended ||
-        a->n <= n || c->n_stops == 0 || n >= told->n_tokens + STOP_TOKENS)
+        a->n <= n || c->n_stops == 0 || c->open_ids ||
+        n >= told->n_tokens + STOP_TOKENS)
         return false;
     longer = pile_take(&h->s->o->pile, 1, sizeof *longer);
     if (longer == NULL)
@@ -238,7 +281,7 @@ static int search_own(struct hunt *h)
     while (err == 0 && more)
         err = search_once(h, &more);
     for (size_t i = 0; err == 0 && i < h->own; i++)
-        if (claim_by_text(&h->claims[i]))
+        if (is_text(h, i) && h->verdicts[i].outcome != SEARCH_SOLVED)
             err = write_text(h, i);
     return err;
 }

@@ -39,6 +39,11 @@ bool claim_by_text(const struct claim_llama *c)
     return c->choice->n_tokens == 0 && c->choice->text.n > 0;
 }
 
+bool claim_has_logprobs(const struct claim_llama *c)
+{
+    return c->choice->has_logprobs && !c->after_sampling;
+}
+
 uint32_t claim_token(const struct claim_llama *c, size_t step)
 {
     int64_t id = c->choice->tokens[step].chosen.id;

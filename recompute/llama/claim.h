@@ -36,7 +36,10 @@ struct claim_llama {
     bool after_sampling;    /* probabilities after the chain */
     const struct llama_sampling *sampling; /* NULL: choices are not checked */
     bool seeded;                           /* sampling has the seed, too */
-    const struct span *stops;              /* texts that end the answer */
+    /* The ids of choice->tokens are not told: each step writes the token that
+     * would be chosen, if it goes on as choice->text does. */
+    bool open_ids;
+    const struct span *stops; /* texts that end the answer */
     size_t n_stops;
 };
 
@@ -83,6 +86,8 @@ bool claim_step(struct claim_desk *d, const struct claim_llama *c, size_t step,
 
 /* The answer has a text and no ids: its tokens can only be read from that. */
 bool claim_by_text(const struct claim_llama *c);
+/* Its logprobs are what recomputed logits are held against. */
+bool claim_has_logprobs(const struct claim_llama *c);
 /* The id of the answer's token, or UINT32_MAX: the API did not give it. */
 uint32_t claim_token(const struct claim_llama *c, size_t step);
 size_t claim_tokens(const struct claim_llama *c);

@@ -4,7 +4,6 @@
  */
 #include "llama/search.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -159,7 +158,8 @@ static int conclude(struct desk *d, const struct attempt *a)
     claim_score_init(&v->score);
     (void)claim_step(&t->desk, t->claim, t->furthest,
                      t->path + t->furthest * t->desk.vocab, NULL, &v->score);
-    assert(v->score.differing > 0);
+    if (v->score.differing == 0)
+        claim_differs(&v->score, t->furthest);
     return desk_report(d, a->self);
 }
 
@@ -187,11 +187,6 @@ static size_t list_cached(const struct desk *d, size_t self, uint32_t *ret_c)
     return n;
 }
 
-static bool has_logprobs(const struct claim_llama *c)
-{
-    return c->choice->has_logprobs && !c->after_sampling;
-}
-
 static int not_found(struct search_verdict *v)
 {
     claim_score_init(&v->score);
@@ -213,7 +208,7 @@ static int accept(struct desk *d, size_t self)
     v->outcome = SEARCH_SOLVED;
     v->why = NULL;
     v->bits = search_bits(c, v->runs);
-    if (has_logprobs(c) || v->invariant)
+    if (claim_has_logprobs(c) || v->invariant)
         err = keep_donor(d, self);
     else if (v->score.choices == 0 || v->score.differing != 0)
         return not_found(v);
@@ -276,6 +271,7 @@ int desk_solve(struct desk *d, size_t self, bool last_round)
     int err = 0;
 
     d->trial.limit = limit_of(d, &c);
+    trial_choice_fini(&d->trial);
     size_t n = list_cached(d, self, cached);
     d->trial.claim = &c;
     for (size_t i = 0; !err && i < n; i++) {
@@ -350,6 +346,7 @@ static int open_trial(struct desk *d)
 
     t->model = d->s->model;
     t->alphabet = &d->alphabet;
+    t->text = d->s->text;
     t->recipe = r->run;
     t->recipe.sequences = 1;
     t->recipe.cells += 64; /* a first cell that is not 0 */
@@ -377,6 +374,7 @@ static void close_desk(struct desk *d)
         free(d->donors[i].trace);
     }
     free(d->donors);
+    trial_choice_fini(&d->trial);
     free(d->trial.path);
     free(d->trial.trace);
     free(d->trial.logits);

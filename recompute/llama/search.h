@@ -11,7 +11,8 @@
  * token: the regime of the one before, else the others of the alphabet; if
  * none gives equal logprobs, back to the last token that has an untried one
  * (regimes that agree in a token's logprobs can differ in its keys and values).
- * A cached prefix is taken from another claim that is solved.
+ * A cached prefix is taken from another claim that is solved. Without logprobs
+ * a step is equal if its token would be chosen.
  *
  * Where one regime and one way are all there is, nothing is searched: level
  * `invariant`. An answer without token ids is made again, alone, and its text

@@ -216,6 +216,9 @@ static bool step_equal(struct trial *t, size_t step, const float *logits)
 
     claim_score_init(&s);
     bool equal = claim_step(&t->desk, t->claim, step, logits, NULL, &s);
+    if (equal && t->err == 0 && !claim_has_logprobs(t->claim))
+        t->err = trial_chooses(t, step, logits, &equal);
+    equal = equal && t->err == 0;
     bool missed = !equal && step == t->furthest && t->missed != step + 1;
     if (t->path && (equal || missed))
         memcpy(t->path + step * t->desk.vocab, logits,
@@ -255,6 +258,8 @@ static int run_last_piece(struct trial *t, size_t at, const struct piece *p,
         err = run_piece(t, at, p);
         if (!err)
             *ret_equal = step_equal(t, 0, t->logits);
+        if (!err)
+            err = t->err;
     }
     return err;
 }
@@ -362,7 +367,7 @@ static int try_steps(struct walk *w, size_t step, const struct hypothesis *h,
         n++;
     }
     *ret_n = n;
-    return 0;
+    return t->err;
 }
 
 /* As many as the split of cells stays the same for. */
@@ -373,6 +378,8 @@ static uint32_t run_length(const struct walk *w, size_t step)
     size_t same = CELLS_PAD - position % CELLS_PAD;
     uint32_t n = w->together;
 
+    if (w->t->claim->open_ids)
+        return 1; /* the next is not known before it is chosen */
     if (n > left)
         n = (uint32_t)left;
     return n > same ? (uint32_t)same : n;

@@ -9,7 +9,9 @@
 #include "llama/claim.h"
 #include "llama/prefill.h"
 
+struct llama_sampler;
 struct llama_saved;
+struct llama_text;
 
 /* Flash attention over one token cut its cells at `border`, and every `chunk`
  * cells from there; border 0: it did not. */
@@ -39,6 +41,11 @@ struct trial {
     uint64_t runs, limit;
     size_t furthest; /* steps that some hypothesis reached */
     size_t missed;   /* the step that path has as tried first, plus 1 */
+    /* Of a claim without logprobs: it has chosen so many tokens of the path. */
+    struct llama_sampler *sampler;
+    size_t chosen;
+    const struct llama_text *text; /* NULL: no claim has open ids */
+    int err;                       /* of a step that could not be held */
 };
 
 /* Takes prefix (a solved claim's state) for the first n_cached positions, or
@@ -60,6 +67,12 @@ int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
 bool trial_cuts_hidden(const struct trial *t);
 /* Runs the answer after its first token. -EDQUOT: the limit is reached. */
 int trial_answer(struct trial *t, bool *ret_equal);
+
+/* trial_choice.c. Whether the step's token would be chosen from these logits;
+ * without a known sampling any would. */
+int trial_chooses(struct trial *t, size_t step, const float *logits,
+                  bool *ret_equal);
+void trial_choice_fini(struct trial *t);
 
 /* The row after the answer's last token, into path, under a regime of the
  * alphabet. */

@@ -114,6 +114,78 @@ class Recorded(unittest.TestCase):
         self.check(NEW + "conc-bf16-np4", "1")
 
 
+def silenced(top, folder, names, without):
+    """The folder, these answers without logprobs and without those keys; what
+    the requests asked for is changed to that."""
+    def change(text):
+        answer = json.loads(text)
+        for key in ("completion_probabilities", *without):
+            del answer[key]
+        return json.dumps(answer)
+
+    for name in names:
+        altered(top, folder, name, change)
+        folder = top
+        path = os.path.join(top, name + ".req")
+        with open(path, encoding="utf-8") as f:
+            method, target, body = f.read().split(" ", 2)
+        body = json.loads(body)
+        body.update(n_probs=0, return_tokens="tokens" not in without)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(" ".join((method, target, json.dumps(body))))
+
+
+class Silent(unittest.TestCase):
+    """Answers that ran beside others and have no logprobs: their batches are
+    found by the tokens that would be chosen under them."""
+
+    folder = os.path.join(CAPTURES, NEW + "conc-bf16-np4")
+    names = ["a0", "b1", "b3", "b4"]
+
+    def judge(self, without, change=None):
+        with tempfile.TemporaryDirectory() as top:
+            os.symlink(os.path.join(LIBRARY, "s260k-bf16.gguf"),
+                       os.path.join(top, "s260k-bf16.gguf"))
+            silenced(top, self.folder, self.names, without)
+            if change:
+                altered(top, top, "b3", change)
+            return judge(top)
+
+    def check(self, without):
+        verdicts = self.judge(without)
+        for v in verdicts.values():
+            self.assertEqual((v["verdict"], v["level"]), ("MATCH", "search"),
+                             v)
+            self.assertEqual(v["name"] in self.names, v["logprobs"] == "0")
+            self.assertEqual(v["name"] in self.names, v["bits"] == "0")
+
+    def test_with_the_ids_of_their_tokens(self):
+        self.check(())
+
+    def test_with_their_text_alone(self):
+        self.check(("tokens",))
+
+    def test_another_token_is_no_match(self):
+        def change(text):
+            answer = json.loads(text)
+            answer["tokens"][2] += 1
+            return json.dumps(answer)
+
+        v = self.judge((), change)["b3"]
+        self.assertEqual((v["verdict"], v["class"], v["position"]),
+                         ("MISMATCH", "token", "2"), v)
+
+    def test_another_word_is_no_match(self):
+        def change(text):
+            answer = json.loads(text)
+            answer["content"] = answer["content"].replace(" the ", " a ", 1)
+            return json.dumps(answer)
+
+        v = self.judge(("tokens",), change)["b3"]
+        self.assertEqual((v["verdict"], v["reason"]),
+                         ("UNCHECKABLE", "search_undecided"), v)
+
+
 class Changed(unittest.TestCase):
     folder = os.path.join(CAPTURES, NEW + "conc-bf16-np4")
 
