@@ -229,13 +229,32 @@ static bool same_answers(const struct work *w, const struct trial *a,
     return true;
 }
 
-/* Whether a request goes on in a hole. */
+/* Nothing in the feed says that the engine was done with the turn: it was told
+ * until a hole, or to its end. */
+static bool is_open(const struct work *w, const struct feed_turn *t)
+{
+    const struct plan *p = &w->f->plan;
+
+    if (t->hole < w->f->n_holes || t->n_rows == 0)
+        return true;
+    for (size_t i = w->f->row_ops[t->rows[t->n_rows - 1]] + 1; i < p->n; i++) {
+        const struct plan_op *op = &p->ops[i];
+
+        if (op->kind == PLAN_COPY
+                ? op->id == t->slot
+                : op->kind != PLAN_DECODE && op->slot == t->slot)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a request goes on where the feed does not tell. */
 static bool is_cut(const struct work *w, const struct trial *t)
 {
     for (size_t i = 0; i < w->p->request->n; i++) {
         const struct llama_answer *a = &t->answers[i];
 
-        if (a->turn != NULL && !a->ended && a->turn->hole < w->f->n_holes)
+        if (a->turn != NULL && !a->ended && is_open(w, a->turn))
             return true;
     }
     return t->unknown;

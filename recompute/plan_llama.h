@@ -13,7 +13,8 @@
  *
  * A feed with holes serves as far as it tells: what is known before a hole, and
  * after it what follows from nothing before (plan_known.h). An answer whose
- * turn may be in a hole, goes on in one or sees what one hides is not run.
+ * turn may be in a hole, goes on in one or at the feed's end, or sees what one
+ * hides is not run.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PLAN_LLAMA_H
