@@ -222,6 +222,28 @@ static void shape_is_taken_across_the_edge_of_an_epoch(void **state)
     assert_int_equal(w->counts.by_shape, 1);
 }
 
+/* task:1 is of two answers of two tokens each, task:2 of one of four. */
+static void answers_of_one_request_are_taken_together(void **state)
+{
+    struct world *w = *state;
+
+    pass(w, 1, "task:1", 0, 4);
+    row(w, 1, "task:1", 0, 4);
+    row(w, 1, "task:2", 0, 4);
+    pass(w, 2, "task:1", 4, 1);
+    row(w, 2, "task:1", 4, 1);
+    row(w, 2, "task:2", 4, 3);
+    run(w,
+        sqlite3_mprintf("UPDATE batch_step_member SET choice=1 WHERE pos=1"));
+    exchange(w, 5, "x", 4, 1, 3);
+    exchange(w, 6, "y", 4, 1, 3);
+    run(w, sqlite3_mprintf(
+               "UPDATE exchange SET choices=2,tokens_in=0 WHERE seq=5"));
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 0);
+    assert_int_equal(w->counts.by_shape, 2);
+}
+
 static void named_answer_takes_no_plan_by_shape(void **state)
 {
     struct world *w = *state;
@@ -530,6 +552,7 @@ int main(void)
         TEST(exchange_of_the_next_epoch_takes_its_plan),
         TEST(answer_without_id_takes_the_plan_of_its_shape),
         TEST(shape_is_taken_across_the_edge_of_an_epoch),
+        TEST(answers_of_one_request_are_taken_together),
         TEST(named_answer_takes_no_plan_by_shape),
         TEST(plan_out_of_time_is_no_ones_by_shape),
         TEST(rewind_allows_positions_again),
