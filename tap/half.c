@@ -457,17 +457,24 @@ void half_expect(const struct half *h, int step)
         message_expect(m);
 }
 
+/* Cut off in its head, m is a message all the same: its start line is one, as
+ * far as it goes, and stands where one had to be, or nothing was seen before.
+ */
+static bool is_begun(struct half *h, struct message *m)
+{
+    if (h->lost && (h->any || m->from != 0))
+        return false;
+    return m->line_ok || accept_line(h, m);
+}
+
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)
 {
     enum http1_step step;
-    bool was_lost = h->lost;
 
     h->offset += n;
     if (h->foreign != NULL)
         return HALF_MORE;
-    if (h->now != NULL && !was_lost && !h->now->line_ok)
-        (void)accept_line(h, h->now); /* what there is of it */
-    if (h->now != NULL && (was_lost || !h->now->line_ok)) {
+    if (h->now != NULL && !is_begun(h, h->now)) {
         h->lost = true; /* a candidate that cannot be judged any more */
         (void)refuse(p, h, false, h->now->last_ns);
     } else if (h->now != NULL) {
@@ -499,7 +506,7 @@ enum half_event half_end(struct half_pool *p, struct half *h, bool closed)
 
     if (m == NULL || h->foreign != NULL)
         return HALF_MORE;
-    if (m == &h->first && (h->lost || (!m->line_ok && !accept_line(h, m)))) {
+    if (m == &h->first && !is_begun(h, m)) {
         (void)refuse(p, h, true, m->last_ns);
         return HALF_MORE;
     }

@@ -369,6 +369,25 @@ static void records_a_start_line_cut_off(void **state)
                                  "GET /c?d=e HT 0 capture_end [] []\n");
 }
 
+/* All that some captures have is the beginning of one packet. */
+static void records_a_head_cut_off_in_mid_stream(void **state)
+{
+    struct talk *t = *state;
+
+    talk_connect(t, true);
+    talk_say(t, S, "HTTP/1.1 200 OK\r\nDate: T");
+    talk_lose(t, S, 900);
+    talk_say(t, S, "HTTP/1.1 500 No\r\nDate: T");
+    talk_lose(t, S, 900);
+    talk_end(t, END_CAPTURE, C);
+    assert_string_equal(t->text, "- - 200 gap [] []\nstray framing 24\n");
+    talk_connect(t, true);
+    t->n = 0;
+    talk_say(t, C, "GET /a HTTP/1.1\r\nHost");
+    talk_end(t, END_CAPTURE, C);
+    assert_string_equal(t->text, "GET /a 0 capture_end [] []\n");
+}
+
 static void marks_the_message_whose_copies_differ(void **state)
 {
     struct talk *t = *state;
@@ -470,6 +489,7 @@ int main(void)
         TEST(tells_cuts_apart),
         TEST(needs_the_close_for_a_body_that_ends_with_it),
         TEST(records_a_head_cut_off),
+        TEST(records_a_head_cut_off_in_mid_stream),
         TEST(marks_the_message_whose_copies_differ),
         TEST(marks_the_message_whose_bytes_to_come_differ),
         TEST(a_keep_alive_probe_hides_no_request),
