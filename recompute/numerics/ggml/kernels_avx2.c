@@ -11,6 +11,7 @@
 
 enum { CHAIN_ROWS = 2, DP_ROWS = 1 };
 
+#define BLOCK_LANES  "numerics/ggml/block_lanes.inc"
 #define KERNELS      ggml_kernels_avx2
 #define KERNELS_NAME "avx2"
 #include "simd.inc"

@@ -10,6 +10,7 @@
 
 enum { CHAIN_ROWS = 4, DP_ROWS = 2 };
 
+#define BLOCK_LANES  "numerics/ggml/block_lanes.inc"
 #define KERNELS      ggml_kernels_avx512
 #define KERNELS_NAME "avx512"
 #include "simd.inc"

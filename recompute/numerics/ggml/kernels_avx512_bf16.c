@@ -1,6 +1,6 @@
 /*
- * kernels_avx512_bf16.c - numerics `ggml` on AVX-512 with VDPBF16PS. The
- * instruction ignores MXCSR: it rounds to nearest and flushes, always.
+ * kernels_avx512_bf16.c - numerics `ggml` on AVX-512 with VDPBF16PS and
+ * VPDPBUSD. The first ignores MXCSR: it rounds to nearest and flushes, always.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "vec8.inc"
@@ -21,6 +21,7 @@ OP vec16 dp_16(vec16 acc, pairs16 w, pairs16 x)
 
 enum { CHAIN_ROWS = 4, DP_ROWS = 4 };
 
+#define BLOCK_LANES  "numerics/ggml/block_lanes_vnni.inc"
 #define KERNELS      ggml_kernels_avx512_bf16
 #define KERNELS_NAME "avx512-bf16"
 #include "simd.inc"

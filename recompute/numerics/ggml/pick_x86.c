@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #include <stddef.h>
 
-enum { BF16_BIT = 1 << 5, TABLES = 5 };
+enum { BF16_BIT = 1 << 5, VNNI_BIT = 1 << 11, TABLES = 5 };
 
 /* Leaf 1: clang 14's __builtin_cpu_supports does not know F16C. */
 static int has_f16c(void)
@@ -32,13 +32,14 @@ static int has_avx512(void)
            __builtin_cpu_supports("avx512vl");
 }
 
-/* Leaf 7, subleaf 1, EAX bit 5. */
-static int has_bf16(void)
+/* Leaf 7: subleaf 0, ECX bit 11; subleaf 1, EAX bit 5. */
+static int has_bf16_and_vnni(void)
 {
     unsigned a, b, c, d;
 
-    return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
-           (a & BF16_BIT) != 0;
+    return has_avx512() && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+           (c & VNNI_BIT) != 0 &&
+           __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & BF16_BIT) != 0;
 }
 
 const struct ggml_kernels *const *ggml_kernels_all(void)
@@ -52,5 +53,8 @@ const struct ggml_kernels *const *ggml_kernels_all(void)
                                                       &ggml_kernels_avx2, NULL};
     static const struct ggml_kernels *const plain[] = {&ggml_kernels_ref, NULL};
 
-    return has_bf16() ? all : has_avx512() ? avx512 : has_avx2() ? avx2 : plain;
+    return has_bf16_and_vnni() ? all
+           : has_avx512()      ? avx512
+           : has_avx2()        ? avx2
+                               : plain;
 }
