@@ -98,5 +98,10 @@ capture_bench
 echo "# records durably appended"
 "$build/tests/store/bench_store" "$build/store/assay-store"
 recompute_bench
+echo "# answers of a real llama-server run again, beside its own timings"
+python3 tests/engines/bench_replay.py "$build" 2>"$top/replay.log" || {
+    tail -n 5 "$top/replay.log" >&2
+    exit 4
+}
 echo "# pages over 100,000 exchanges"
 "$build/tests/web/bench_page" "$build/web/assay.cgi"

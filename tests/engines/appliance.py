@@ -95,16 +95,17 @@ class Appliance:
             stdout=subprocess.PIPE, text=True).stdout
         return out.split("\n")[-2]
 
-    def start(self):
+    def start(self, threads=0):
         with open(self.conf, "w") as f:
             f.write('''origin = "engines.assay.example/unit-1";
 store: { state_dir = "%(top)s/state"; run_dir = "%(top)s/run"; };
 tap: { name = "engines"; interface = "lo"; interval_s = 1;
        filter = "tcp port %(port)d"; feed_listen = "127.0.0.1:%(feed)d"; };
 recompute: { models = [ "%(declared)s" ];
-             recipes = "%(tree)s/config/recipes"; };
+             recipes = "%(tree)s/config/recipes"; threads = %(threads)d; };
 ''' % {"top": self.top, "port": self.port, "feed": self.feed_port,
-                "declared": self.declared, "tree": TREE})
+                "declared": self.declared, "tree": TREE,
+                "threads": threads})
         self.spawn("store", self.build + "/store/assay-store", "-c",
                    self.conf)
         wait("the store", 120, lambda: os.path.exists(
@@ -119,8 +120,9 @@ recompute: { models = [ "%(declared)s" ];
                     "reveal_within 600\nanswer_within 3600\n"
                     "stratum all any draw all\n")
         self.program("sampler/assay-sampler", "policy", policy)
-        self.spawn("recompute", self.build + "/recompute/assay-recompute",
-                   "-c", self.conf)
+        self.recompute = self.spawn(
+            "recompute", self.build + "/recompute/assay-recompute", "-c",
+            self.conf)
         self.spawn("compare", self.build + "/recompute/assay-compare", "-c",
                    self.conf)
 
