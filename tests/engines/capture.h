@@ -23,7 +23,7 @@ struct capture {
     struct recorded *recorded; /* exchanges of an API, by name */
     size_t n;
     size_t skipped; /* exchanges that ask for no generation */
-    bool has_plan; /* and it is one */
+    bool has_plan;  /* and it is one */
     struct plan plan;
 };
 

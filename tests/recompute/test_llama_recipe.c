@@ -120,8 +120,9 @@ static void flags_are_read(void **state)
 static void flags_that_change_an_answer_are_followed_or_refused(void **state)
 {
     static const char *const refused[] = {
-        "--lora a.gguf", "--rope-freq-base 7", "--yarn-ext-factor 1",
-        "--override-kv a=int:1", "--no-repack", "--spec-draft-n-max 4",
+        "--lora a.gguf",       "--rope-freq-base 7",
+        "--yarn-ext-factor 1", "--override-kv a=int:1",
+        "--no-repack",         "--spec-draft-n-max 4",
         "-md d.gguf"};
     struct recipe r, plain;
     struct why why;
