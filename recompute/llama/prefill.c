@@ -7,7 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { CUTS_MAX = 3, OPTIONS = 64, WAYS_MAX = 4096, TILE = 64 };
+enum {
+    CUTS_MAX = 3,
+    OPTIONS = 64,
+    WAYS_MAX = 4096,
+    TILE = 64,
+    NEIGHBOURS = 3,
+    CUTS_FEW = 8
+};
 
 /* Whom a piece shares its ubatch with. Streams: ours is number `before` of
  * `share` that give equally many rows. Unified: rows before and after ours. */
@@ -204,6 +211,94 @@ static int expand(struct listing *l, const struct prefill *from, size_t i)
     return err;
 }
 
+/* Streams beside ours, outward on each side, by how many tokens they have. */
+struct neighbours {
+    uint32_t tokens[2][NEIGHBOURS];
+    uint32_t n[2];
+};
+
+/* How many of one side still go with us after `done` tokens; *end is lowered to
+ * where the next of them ends. */
+static uint32_t still_there(const struct neighbours *b, unsigned side,
+                            uint32_t done, uint32_t *end)
+{
+    uint32_t n = 0;
+
+    while (n < b->n[side] && b->tokens[side][n] > done) {
+        if (b->tokens[side][n] < *end)
+            *end = b->tokens[side][n];
+        n++;
+    }
+    return n;
+}
+
+static int push_beside(const struct listing *l, const struct neighbours *b)
+{
+    struct prefill p = {.n = 0};
+    uint32_t n = l->lengths[0];
+
+    for (uint32_t done = 0, end; done < n; done = end) {
+        end = n;
+        uint32_t before = still_there(b, 0, done, &end);
+        uint32_t after = still_there(b, 1, done, &end);
+        struct company c = {1 + before + after, before, 0};
+        if (!append(l->a, &p, end - done, &c)) {
+            l->out->complete = false;
+            return 0;
+        }
+    }
+    return push_wanted(l, &p);
+}
+
+/* Another one with as many tokens of a prompt is not likely. */
+static bool is_there(const struct neighbours *b, uint32_t tokens)
+{
+    bool found = false;
+
+    for (unsigned side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < b->n[side]; i++)
+            found |= b->tokens[side][i] == tokens;
+    return found && tokens > 1 && tokens < UINT32_MAX;
+}
+
+/* `more` further neighbours from this side on. One that is further out counts
+ * only as long as those between are there. */
+static int place_neighbours(const struct listing *l, struct neighbours *b,
+                            unsigned side, unsigned more, const uint32_t *cuts,
+                            size_t n_cuts)
+{
+    int err = more == 0 ? push_beside(l, b) : 0;
+
+    for (; more > 0 && !err && side < 2; side++) {
+        uint32_t k = b->n[side];
+        uint32_t most = k > 0 ? b->tokens[side][k - 1] : UINT32_MAX;
+        for (size_t i = 0; !err && i <= n_cuts; i++) {
+            uint32_t tokens = i < n_cuts ? cuts[i] : UINT32_MAX;
+            if (tokens > most || is_there(b, tokens))
+                continue;
+            b->tokens[side][b->n[side]++] = tokens;
+            err = place_neighbours(l, b, side, more - 1, cuts, n_cuts);
+            b->n[side]--;
+        }
+    }
+    return err;
+}
+
+/* The likely ways: beside so many neighbours that all began with us. */
+static int push_likely(const struct listing *l, const uint32_t *cuts,
+                       size_t n_cuts)
+{
+    unsigned most = n_cuts > CUTS_FEW ? 2 : NEIGHBOURS;
+    int err = 0;
+
+    for (unsigned k = 0; !err && k <= most && k < l->a->recipe->sequences;
+         k++) {
+        struct neighbours b = {.n = {0, 0}};
+        err = place_neighbours(l, &b, 0, k, cuts, n_cuts);
+    }
+    return err;
+}
+
 /* All ways with `left` more of the cuts from number `from` on. */
 static int choose_cuts(struct listing *l, const uint32_t *cuts, size_t n_cuts,
                        size_t left)
@@ -241,6 +336,8 @@ int prefills_init(struct prefills *p, const struct alphabet *a, uint32_t n,
 
     *p = (struct prefills){.complete = !a->recipe->unified ||
                                        a->recipe->sequences == 1};
+    if (!a->recipe->unified && a->recipe->sequences > 1)
+        err = push_likely(&l, cuts, n_cuts);
     for (size_t k = 0; !err && k <= most; k++)
         err = choose_cuts(&l, cuts, n_cuts, k);
     if (err)

@@ -1,6 +1,6 @@
 /*
- * trial.c - a prompt under one hypothesis; an answer step by step, with
- * backtracking.
+ * trial.c - cells of a sequence that is run alone, and a prompt under one
+ * hypothesis. The answer: trial_walk.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "llama/trial.h"
@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "llama/cells.h"
+#include "llama/trial_state.h"
 
-enum { TOGETHER = 16, CELLS_PAD = 256, SPLIT_LEAST = 512, CUT_SIZES = 6 };
+enum { SPLIT_LEAST = 512, CUT_SIZES = 6 };
 
 static int room_rows(struct trial *t, size_t n)
 {
@@ -99,7 +100,7 @@ bool trial_cuts_hidden(const struct trial *t)
 }
 
 /* As it is where our cells are the only ones. */
-static struct trial_cut own_cut(const struct trial *t, size_t position)
+struct trial_cut trial_own_cut(const struct trial *t, size_t position)
 {
     uint32_t from = alphabet_split_from(t->alphabet);
     uint32_t threads = t->alphabet->recipe->threads;
@@ -126,14 +127,14 @@ static uint32_t own_cell(const struct trial *t, size_t position, size_t k)
 }
 
 /* Hidden cut number k; false: there are no more. */
-static bool hidden_cut(const struct trial *t, size_t position, size_t k,
-                       struct trial_cut *ret_cut)
+bool trial_hidden_cut(const struct trial *t, size_t position, size_t k,
+                      struct trial_cut *ret_cut)
 {
     const struct llama_recipe *r = t->alphabet->recipe;
     size_t sizes = 1;
 
     if (k == 0) {
-        *ret_cut = own_cut(t, position);
+        *ret_cut = trial_own_cut(t, position);
         return true;
     }
     if (k == 1) {
@@ -153,8 +154,8 @@ static bool hidden_cut(const struct trial *t, size_t position, size_t k,
     return true;
 }
 
-static void cut_cells(const struct trial *t, const struct trial_cut *cut,
-                      struct llama_choice_room *room, struct llama_choice *c)
+void trial_cut_cells(const struct trial *t, const struct trial_cut *cut,
+                     struct llama_choice_room *room, struct llama_choice *c)
 {
     uint32_t threads = t->alphabet->recipe->threads;
 
@@ -166,8 +167,8 @@ static void cut_cells(const struct trial *t, const struct trial_cut *cut,
 }
 
 /* n tokens from position on; the last (each: every) one's row is wanted. */
-static int run(struct trial *t, size_t position, uint32_t n,
-               const struct llama_choice *c)
+int trial_run(struct trial *t, size_t position, uint32_t n,
+              const struct llama_choice *c)
 {
     struct llama_token *tokens = calloc(n, sizeof(*tokens));
     if (!tokens)
@@ -186,7 +187,7 @@ static int run(struct trial *t, size_t position, uint32_t n,
     return err;
 }
 
-static struct llama_choice choice_of(const struct regime *g)
+struct llama_choice trial_choice(const struct regime *g)
 {
     return (struct llama_choice){.rows = g->rows,
                                  .first = g->first,
@@ -197,8 +198,8 @@ static struct llama_choice choice_of(const struct regime *g)
 
 /* What the keys and values of a position come from: its own kernels and all
  * positions before it. */
-static void note_trace(struct trial *t, size_t position, const struct regime *g,
-                       uint32_t row, const struct trial_cut *cut)
+void trial_note(struct trial *t, size_t position, const struct regime *g,
+                uint32_t row, const struct trial_cut *cut)
 {
     uint64_t h = position > 0 ? t->trace[position - 1] : 1;
     uint64_t split = 0;
@@ -210,7 +211,7 @@ static void note_trace(struct trial *t, size_t position, const struct regime *g,
     t->trace[position] = signature_mix(h, split);
 }
 
-static bool step_equal(struct trial *t, size_t step, const float *logits)
+bool trial_step_equal(struct trial *t, size_t step, const float *logits)
 {
     struct claim_score s;
 
@@ -233,14 +234,14 @@ static bool step_equal(struct trial *t, size_t step, const float *logits)
 /* One piece of a prompt, its last token alone under t->cut. */
 static int run_piece(struct trial *t, size_t at, const struct piece *p)
 {
-    struct llama_choice c = choice_of(&p->regime);
+    struct llama_choice c = trial_choice(&p->regime);
     struct llama_choice_room room;
 
     if (p->n == 1)
-        cut_cells(t, &t->cut, &room, &c);
+        trial_cut_cells(t, &t->cut, &room, &c);
     for (uint32_t i = 0; i < p->n; i++)
-        note_trace(t, at + i, &p->regime, i, &t->cut);
-    return run(t, at, p->n, &c);
+        trial_note(t, at + i, &p->regime, i, &t->cut);
+    return trial_run(t, at, p->n, &c);
 }
 
 /* The piece that ends the prompt, under each cut there can have been. */
@@ -250,14 +251,14 @@ static int run_last_piece(struct trial *t, size_t at, const struct piece *p,
     bool hidden = p->n == 1 && p->regime.rows == 1 && trial_cuts_hidden(t);
     int err = 0;
 
-    t->cut = own_cut(t, at + p->n - 1);
+    t->cut = trial_own_cut(t, at + p->n - 1);
     for (size_t k = 0; !err && !*ret_equal; k++) {
-        if (k > 0 && (!hidden || !hidden_cut(t, at, k, &t->cut)))
+        if (k > 0 && (!hidden || !trial_hidden_cut(t, at, k, &t->cut)))
             break;
         llama_cache_remove(t->cache, 0, (uint32_t)at, UINT32_MAX);
         err = run_piece(t, at, p);
         if (!err)
-            *ret_equal = step_equal(t, 0, t->logits);
+            *ret_equal = trial_step_equal(t, 0, t->logits);
         if (!err)
             err = t->err;
     }
@@ -271,8 +272,8 @@ uint64_t trial_prefix_trace(struct trial *t, const struct prefill *p,
 
     for (size_t i = 0; i < p->n && at < n; i++)
         for (uint32_t k = 0; k < p->pieces[i].n && at < n; k++) {
-            struct trial_cut cut = own_cut(t, at);
-            note_trace(t, at++, &p->pieces[i].regime, k, &cut);
+            struct trial_cut cut = trial_own_cut(t, at);
+            trial_note(t, at++, &p->pieces[i].regime, k, &cut);
         }
     return t->trace[n - 1];
 }
@@ -287,7 +288,7 @@ int trial_prefix(struct trial *t, const struct prefill *p, uint32_t n)
         if (piece.n > n - at)
             piece.n = n - at;
         piece.regime.wanted = piece.regime.wanted_first = 0;
-        t->cut = own_cut(t, at);
+        t->cut = trial_own_cut(t, at);
         err = run_piece(t, at, &piece);
         at += piece.n;
     }
@@ -304,192 +305,26 @@ int trial_prompt(struct trial *t, const struct prefill *p, uint32_t n_cached,
     *ret_equal = false;
     llama_cache_remove(t->cache, 0, n_cached, UINT32_MAX);
     for (size_t i = 0; !err && i + 1 < p->n; i++) {
-        t->cut = own_cut(t, at);
+        t->cut = trial_own_cut(t, at);
         err = run_piece(t, at, &p->pieces[i]);
         at += p->pieces[i].n;
     }
     return err ? err : run_last_piece(t, at, &p->pieces[p->n - 1], ret_equal);
 }
 
-/* How a step can have run: a regime of the alphabet, and, alone in its ubatch,
- * where its cells were cut. */
-struct hypothesis {
-    unsigned regime;
-    struct trial_cut cut;
-};
-
-struct step {
-    size_t tried;           /* hypotheses, in their order */
-    struct hypothesis runs; /* the last one: what it runs under */
-    struct trial_cut kept;  /* cut of the last step that was alone */
-};
-
-struct walk {
-    struct trial *t;
-    struct step *steps; /* 0 is the prompt's */
-    size_t n;
-    uint32_t together; /* tokens run at once while all goes well */
-};
-
-static void note_step(struct walk *w, size_t step, size_t tried,
-                      const struct hypothesis *h)
-{
-    bool alone = w->t->alphabet->decode[h->regime].rows == 1;
-
-    w->steps[step] =
-        (struct step){tried, *h, alone ? h->cut : w->steps[step - 1].kept};
-}
-
-/* Steps from `step` on under hypothesis number i; *ret_n of at most `most` are
- * equal. */
-static int try_steps(struct walk *w, size_t step, const struct hypothesis *h,
-                     uint32_t most, uint32_t *ret_n)
-{
-    struct trial *t = w->t;
-    const struct regime *g = &t->alphabet->decode[h->regime];
-    struct llama_choice c = choice_of(g);
-    struct llama_choice_room room;
-    size_t position = t->claim->n_prompt + step - 1;
-    uint32_t n = 0;
-
-    if (t->runs >= t->limit)
-        return -EDQUOT;
-    c.each = true;
-    cut_cells(t, &h->cut, &room, &c);
-    llama_cache_remove(t->cache, 0, (uint32_t)position, UINT32_MAX);
-    int err = run(t, position, most, &c);
-    if (err)
-        return err;
-    while (n < most && step_equal(t, step + n, t->logits + n * t->desk.vocab)) {
-        note_trace(t, position + n, g, 0, &h->cut);
-        if (n > 0)
-            note_step(w, step + n, 1, h);
-        n++;
-    }
-    *ret_n = n;
-    return t->err;
-}
-
-/* As many as the split of cells stays the same for. */
-static uint32_t run_length(const struct walk *w, size_t step)
-{
-    size_t position = w->t->claim->n_prompt + step - 1;
-    size_t left = w->n - step;
-    size_t same = CELLS_PAD - position % CELLS_PAD;
-    uint32_t n = w->together;
-
-    if (w->t->claim->open_ids)
-        return 1; /* the next is not known before it is chosen */
-    if (n > left)
-        n = (uint32_t)left;
-    return n > same ? (uint32_t)same : n;
-}
-
-/* Hypothesis number i of a step: the one of the step before; each regime, with
- * the cut as it was last; alone, with each cut there can have been. */
-static bool hypothesis_of(const struct walk *w, size_t step, size_t i,
-                          struct hypothesis *ret_h)
-{
-    const struct trial *t = w->t;
-    const struct step *before = &w->steps[step - 1];
-    size_t position = t->claim->n_prompt + step - 1;
-    size_t n = t->alphabet->n_decode;
-    bool hidden = trial_cuts_hidden(t);
-
-    *ret_h = before->runs;
-    if (i > 0 && i <= n)
-        *ret_h = (struct hypothesis){(unsigned)i - 1, before->kept};
-    else if (i > n)
-        *ret_h = (struct hypothesis){0};
-    if (!hidden)
-        ret_h->cut = own_cut(t, position);
-    if (i <= n)
-        return true;
-    return hidden && hidden_cut(t, position, i - n - 1, &ret_h->cut);
-}
-
-static bool same_hypothesis(const struct walk *w, const struct hypothesis *a,
-                            const struct hypothesis *b)
-{
-    bool alone = w->t->alphabet->decode[a->regime].rows == 1;
-
-    return a->regime == b->regime &&
-           (!alone ||
-            (a->cut.border == b->cut.border && a->cut.chunk == b->cut.chunk));
-}
-
-/* The next one that is not the first again; false: all were tried. */
-static bool next_hypothesis(struct walk *w, size_t step,
-                            struct hypothesis *ret_h)
-{
-    struct hypothesis first;
-    size_t *tried = &w->steps[step].tried;
-
-    (void)hypothesis_of(w, step, 0, &first); /* there is always one */
-    while (hypothesis_of(w, step, (*tried)++, ret_h))
-        if (*tried == 1 || !same_hypothesis(w, ret_h, &first))
-            return true;
-    return false;
-}
-
-/* A fresh step takes several at once, as batches change seldom. */
-static int advance(struct walk *w, size_t *step)
-{
-    bool fresh = w->steps[*step].tried == 0;
-    struct hypothesis h;
-    uint32_t n;
-
-    if (!next_hypothesis(w, *step, &h)) {
-        w->steps[*step].tried = 0;
-        --*step;
-        return 0;
-    }
-    uint32_t most = fresh ? run_length(w, *step) : 1;
-    note_step(w, *step, w->steps[*step].tried, &h);
-    int err = try_steps(w, *step, &h, most, &n);
-    if (err)
-        return err;
-    *step += n;
-    /* The one after them was run under its first hypothesis. */
-    if (*step < w->n && n > 0)
-        w->steps[*step].tried = n < most;
-    w->together = n == most && w->together < TOGETHER ? 2 * w->together
-                  : n < most                          ? 1
-                                                      : w->together;
-    return 0;
-}
-
-int trial_answer(struct trial *t, bool *ret_equal)
-{
-    struct walk w = {.t = t, .n = claim_tokens(t->claim), .together = 4};
-    size_t step = 1;
-    int err = 0;
-
-    w.steps = calloc(w.n + 1, sizeof(*w.steps));
-    if (!w.steps)
-        return -ENOMEM;
-    w.steps[0] = (struct step){0, {0, t->cut}, t->cut};
-    while (!err && step > 0 && step < w.n)
-        err = advance(&w, &step);
-    t->cut = w.steps[w.n - 1].kept;
-    free(w.steps);
-    if (!err)
-        *ret_equal = step > 0;
-    return err;
-}
-
 int trial_after(struct trial *t, unsigned regime)
 {
     size_t n = claim_tokens(t->claim);
     size_t position = t->claim->n_prompt + n - 1;
-    struct llama_choice c = choice_of(&t->alphabet->decode[regime]);
+    struct llama_choice c = trial_choice(&t->alphabet->decode[regime]);
     struct llama_choice_room room;
 
-    struct trial_cut cut = trial_cuts_hidden(t) ? t->cut : own_cut(t, position);
+    struct trial_cut cut =
+        trial_cuts_hidden(t) ? t->cut : trial_own_cut(t, position);
 
-    cut_cells(t, &cut, &room, &c);
+    trial_cut_cells(t, &cut, &room, &c);
     llama_cache_remove(t->cache, 0, (uint32_t)position, UINT32_MAX);
-    int err = run(t, position, 1, &c);
+    int err = trial_run(t, position, 1, &c);
     if (!err)
         memcpy(t->path + n * t->desk.vocab, t->logits,
                t->desk.vocab * sizeof(*t->path));
