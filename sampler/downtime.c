@@ -84,12 +84,13 @@ void downtimes_fini(struct downtimes *d)
     memset(d, 0, sizeof *d);
 }
 
-bool downtimes_excuse(struct downtimes *d, int64_t from_ns, int64_t to_ns)
+bool downtimes_excuse(struct downtimes *d, int64_t from_ns, int64_t to_ns,
+                      int64_t late_ns)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct downtime *t = &d->p[i];
 
-        if (to_ns < t->from_ns || from_ns > t->to_ns)
+        if (to_ns < t->from_ns - late_ns || from_ns > t->to_ns)
             continue;
         t->plans++;
         return true;

@@ -411,7 +411,7 @@ static int report_stray(struct reconciler *r, const struct stray *s)
     rc = plan_rewind(&r->reader, s->request, s->choice, after, &position);
     if (rc != 0 || position != PLAN_NOT_REWOUND)
         return rc; /* it waits to go on */
-    if (downtimes_excuse(&r->down, s->from_ns, s->to_ns))
+    if (downtimes_excuse(&r->down, s->from_ns, s->to_ns, r->options->slack_ns))
         return 0; /* nobody could see its exchange */
     return report(r, &f, s->first_seq, true);
 }

@@ -60,7 +60,7 @@ static void row(struct table *t, const struct query *q)
     table_u64(t, query_u64(q, 1));
     table_u64(t, query_u64(q, 2));
     table_span(t, query_span(q, 3));
-    if (is_zero(query_span(q, 4)))
+    if (is_zero(query_span(q, 4)) || span_eq_str(query_span(q, 3), "tap_down"))
         table_none(t, "no such request");
     else
         table_span(t, query_span(q, 4));

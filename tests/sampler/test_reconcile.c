@@ -509,6 +509,18 @@ static void plan_while_the_tap_ran_is_an_orphan(void **state)
     assert_string_equal(w->found[0], "orphan_metadata b 0 2");
 }
 
+/* The tap had seen its answer, perhaps, and not recorded it. */
+static void plan_just_before_the_tap_was_down_is_no_orphan(void **state)
+{
+    struct world *w = *state;
+
+    account(w, 1, "live:lo", 0, 9);
+    account(w, 3, "live:lo", 20, 20);
+    plan_of_b(w, 4);
+    reconcile(w, 0, 100);
+    expect(w, "tap_down  0 1");
+}
+
 static void plan_waits_until_its_time_is_accounted_for(void **state)
 {
     struct world *w = *state;
@@ -570,6 +582,7 @@ int main(void)
         TEST(plan_while_the_tap_was_down_is_no_orphan),
         TEST(time_without_the_tap_is_told_though_nobody_ran),
         TEST(plan_while_the_tap_ran_is_an_orphan),
+        TEST(plan_just_before_the_tap_was_down_is_no_orphan),
         TEST(plan_before_the_tap_began_is_told),
         TEST(plan_waits_until_its_time_is_accounted_for),
     };

@@ -15,9 +15,10 @@
  *   orphan_metadata  no exchange is its
  * and per time in which a tap did not run (sampler/downtime.h):
  *   tap_down         nothing was seen; `seen` plans that no exchange is of ran
- *                    in it: these are no orphans, as nobody can say. Of the
- *                    time before a tap's first account only if there are such
- *                    plans.
+ *                    in it, or ended less than slack_ns before: these are no
+ *                    orphans, as nobody can say. Of the time before a tap's
+ *                    first account only if there are such plans.
+ *
  * At most one finding a plan: the first that holds, in its rows' order.
  * prompt_diff is assay-compare's, which knows the prompt.
  *
