@@ -403,7 +403,7 @@ static int report_stray(struct reconciler *r, const struct stray *s)
 
     if (s->taken || s->last_seq >= r->end)
         return 0; /* settled, or another epoch's */
-    rc = downtimes_known(r->db, s->to_ns, &known);
+    rc = downtimes_known(r->db, s->to_ns + r->options->slack_ns, &known);
     if (known < s->last_seq)
         known = s->last_seq;
     if (rc != 0 || known < r->first || known >= r->end)

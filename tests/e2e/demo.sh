@@ -84,7 +84,7 @@ tap: {
     filter = "$filter"; feed_listen = "127.0.0.1:$feed_port";
     $(user_settings tap)
 };
-sampler: { feed_required = true; $(user_settings sampler) };
+sampler: { feed_required = true; feed_slack_ms = 1000; $(user_settings sampler) };
 recompute: { models = [ "$model" ]; recipes = "$root/config/recipes";
     $(user_settings recompute) };
 compare: { $(user_settings compare) };
@@ -281,7 +281,8 @@ else
     send_requests
     await "the record of each request" tap recorded "$requests"
     stop engine # which sends the rest of its feed first
-    await "an account of the time until now" tap accounted "$(date +%s)"
+    await "an account of the time until now" tap accounted \
+        "$(($(date +%s) + 2))"
 fi
 echo "== sealing, drawing, running again" >&2
 epoch

@@ -50,12 +50,13 @@
  *
  * Edges. An exchange belongs to the epoch of its record, wherever its rows
  * are. A plan belongs to the epoch of its last row, or to the later one in
- * which a tap's account of traffic reaches its end: before, nobody knows
- * whether a tap ran. While it is rewound and has not gone on it belongs to
- * none. Rows and exchanges recorded after end are looked at as well: so a late
- * row is no finding, and the caller should let a second pass between fixing end
- * and asking. How far to look: from the first request of the range, or from
- * where the taps had accounted, slack_ns earlier, to slack_ns past its end.
+ * which a tap's account of traffic reaches slack_ns past its end: before,
+ * nobody knows whether a tap was down. While it is rewound and has not gone on
+ * it belongs to none. Rows and exchanges recorded after end are looked at as
+ * well: so a late row is no finding, and the caller should let a second pass
+ * between fixing end and asking. How far to look: from the first request of the
+ * range, or from where the taps had accounted, slack_ns earlier, to slack_ns
+ * past its end.
  *
  * No feed. Where no batch step was ever recorded before end and the feed is
  * not required, there is no finding; the exchanges are counted in no_feed and
