@@ -329,12 +329,16 @@ static void make_room(struct stream_table *t, struct direction *d, size_t n)
         continue;
 }
 
-/* Wild numbers: too far from anything that this direction may send now. */
-static bool too_far(const struct direction *d, uint64_t pos, uint64_t end)
+/* Wild numbers: too far from anything that this direction may send now. What
+ * is sent again is not older than the peer's window is wide. */
+static bool too_far(struct direction *d, uint64_t pos, uint64_t end)
 {
     uint64_t front = d->contig > d->acked ? d->contig : d->acked;
+    uint64_t window = flow_peer(d)->scaled_window;
 
-    return end > front + STREAM_FAR || pos + STREAM_FAR < d->contig;
+    if (window < STREAM_BEHIND)
+        window = STREAM_BEHIND;
+    return end > front + STREAM_FAR || pos + window < d->contig;
 }
 
 /* What may begin here: the first bytes of a direction. */

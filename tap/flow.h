@@ -136,6 +136,7 @@ struct stream_table {
 
 enum {
     STREAM_FAR = 1 << 30, /* numbers further away are not of this connection */
+    STREAM_BEHIND = 1 << 26, /* nor those so far behind, but for the window */
     STREAM_REORDER =
         1 << 16 /* how far before the first bytes others may come */
 };

@@ -423,6 +423,21 @@ static void bytes_of_fragments_that_differ_are_a_conflict(void **state)
     assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].conflict_bytes, 4);
 }
 
+/* Without the SYN of a new connection of these ports its bytes may look old;
+ * they are not taken for copies. */
+static void what_is_too_old_is_no_copy(void **state)
+{
+    struct play *p = *state;
+
+    play_handshake(p);
+    play_data(p, SIDE_CLIENT, 0, 0, "abc");
+    play_data(p, SIDE_CLIENT, UINT32_C(0) - 500000000, 0, "other");
+    play_data(p, SIDE_CLIENT, 0, 0, "abc");
+    assert_bytes(p, 0, SIDE_CLIENT, "abc");
+    assert_int_equal(play_count(p)->refused_window, 5);
+    assert_int_equal(play_count(p)->retransmitted_bytes, 3);
+}
+
 /* The server still holds an older connection of these ports: it answers the
  * SYN with that one's numbers, is reset, and answers the next SYN. */
 static void a_challenge_of_an_older_connection_is_no_gap(void **state)
@@ -515,6 +530,7 @@ int main(void)
         TEST(what_goes_on_after_the_end_is_a_connection),
         TEST(a_forged_ack_makes_a_gap_and_never_other_bytes),
         TEST(wild_numbers_are_refused),
+        TEST(what_is_too_old_is_no_copy),
         TEST(a_challenge_of_an_older_connection_is_no_gap),
         TEST(a_second_copy_under_other_numbers_harms_nothing),
         TEST(what_acknowledges_lost_bytes_twice_makes_a_gap),
