@@ -40,6 +40,17 @@ def run(*command, **how):
     subprocess.run(command, check=True, stdout=sys.stderr, **how)
 
 
+def logged(*command):
+    """Runs a command whose talk is of interest only if it fails."""
+    log = os.path.join(HOME, "build.log")
+    with open(log, "a") as f:
+        if subprocess.run(command, stdout=f, stderr=f).returncode == 0:
+            return
+    with open(log, errors="replace") as f:
+        sys.stderr.writelines(f.readlines()[-40:])
+    raise SystemExit("%s failed: see above, and %s" % (command[0], log))
+
+
 def source():
     if os.path.exists(os.path.join(SOURCE, "CMakeLists.txt")):
         return
@@ -55,12 +66,11 @@ def binary(name):
     if not os.path.exists(path):
         source()
         say("building llama-server b11434, some minutes")
-        run("cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja",
-            "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF",
-            "-DLLAMA_OPENSSL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
-            "-DLLAMA_BUILD_EXAMPLES=OFF")
-        run("nice", "ninja", "-C", BUILD, "--quiet", "llama-server",
-            "llama-quantize")
+        logged("cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja",
+               "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF",
+               "-DLLAMA_OPENSSL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
+               "-DLLAMA_BUILD_EXAMPLES=OFF")
+        logged("nice", "ninja", "-C", BUILD, "llama-server", "llama-quantize")
     return path
 
 
