@@ -23,6 +23,8 @@ static const char reader_indexes[] =
     "CREATE INDEX exchange_api_id ON exchange(api_id);\n"
     "CREATE INDEX exchange_model ON exchange(model,req_first_ns DESC);\n"
     "CREATE INDEX exchange_complete ON exchange(complete);\n"
+    "CREATE INDEX exchange_server ON exchange(server,resp_last_ns)"
+    " WHERE api<>'';\n"
     "CREATE INDEX member_request ON batch_step_member(request);\n"
     "CREATE INDEX manifest_model ON manifest(model);\n"
     "CREATE INDEX finding_epoch ON finding(epoch,class);\n"

@@ -7,14 +7,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* o: the drawn exchange, x: another of its server that could meet it. */
+/* o: the drawn exchange, x: another of its server that could meet it. The index
+ * exchange_server has them in the order of their end. */
 #define OTHERS                                                        \
     "FROM exchange o,exchange x WHERE o.seq=?1 AND x.seq<>o.seq AND " \
-    "x.server=o.server AND x.api<>'' AND x.req_first_ns<=o.resp_last_ns "
+    "x.server=o.server AND x.api<>'' "
 #define WHOLE                                                             \
     "SELECT x.seq,x.api,x.streamed,x.req_first_ns,x.resp_last_ns " OTHERS \
     "AND x.complete=1 "
-#define BESIDE "AND x.resp_last_ns>=o.req_first_ns "
+#define BESIDE                            \
+    "AND x.req_first_ns<=o.resp_last_ns " \
+    "AND x.resp_last_ns>=o.req_first_ns "
 #define BEFORE "AND x.resp_last_ns<o.req_first_ns "
 
 /* One neighbour, in the order of the log. */
@@ -151,7 +154,8 @@ static int gather(struct gathering *g)
     static const char first[] = WHOLE BEFORE
         "AND x.seq>=(SELECT c.first FROM frame_close c WHERE c.epoch=?2) "
         "ORDER BY x.seq LIMIT 64";
-    static const char last[] = WHOLE BEFORE "ORDER BY x.seq DESC LIMIT 256";
+    static const char last[] =
+        WHOLE BEFORE "ORDER BY x.resp_last_ns DESC LIMIT 256";
     struct job *j = &g->u->job;
     uint64_t lost = 0;
     int rc = count(g, "SELECT count(*) " OTHERS BESIDE, &j->left_beside);
