@@ -122,6 +122,26 @@ static void say_all_steps(struct unit *u)
     query_close(&q);
 }
 
+/* Why there is no pass to show. Engines that do not know the id of an answer
+ * (llama.cpp numbers its tasks) are matched by what their passes computed. */
+static void say_no_step(struct unit *u)
+{
+    struct query q = open_steps(
+        u, "SELECT EXISTS(SELECT 1 FROM batch_step_member WHERE request = ? "
+           "AND choice = ?)");
+    bool named = query_next(&q) && query_u64(&q, 0) != 0;
+
+    query_close(&q);
+    html_element(&u->page->html, "p", "note",
+                 named
+                     ? "The batch feed names no forward pass for this "
+                       "position."
+                     : "No forward pass of the batch feed bears this answer's "
+                       "id. Where an engine does not know it, passes and "
+                       "answers are matched by what was computed; what does "
+                       "not match is among the findings.");
+}
+
 void unit_write_batch(struct unit *u)
 {
     struct html *h = &u->page->html;
@@ -141,8 +161,7 @@ void unit_write_batch(struct unit *u)
             h, "p", "note",
             "The answer carries no id, so no batch step can be found.");
     } else if (!query_next(&q)) {
-        html_element(h, "p", "note",
-                     "The batch feed names no forward pass for this position.");
+        say_no_step(u);
     } else {
         html_open(h, "p");
         html_textf(h, "Forward pass %s of engine ",
