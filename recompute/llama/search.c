@@ -123,6 +123,20 @@ static int keep_donor(struct desk *d, size_t self)
     return 0;
 }
 
+/* A batch that others fill ends in the midst of a prompt, wherever their tokens
+ * leave it to: such cuts are not among the ways of prefill.h. */
+static bool may_fill_a_batch(const struct desk *d, size_t self)
+{
+    const struct claim_llama *c = d->trial.claim;
+    uint64_t longest = 0, others = d->alphabet.recipe->sequences - 1;
+
+    for (size_t i = 0; i < d->n; i++)
+        if (i != self && d->claims[i].n_prompt > longest)
+            longest = d->claims[i].n_prompt;
+    return c->n_prompt - c->n_cached + others * longest >
+           d->alphabet.recipe->n_batch;
+}
+
 /* What was tried is all there can have been: or why not. */
 static const char *gap(const struct desk *d, const struct attempt *a)
 {
@@ -137,6 +151,8 @@ static const char *gap(const struct desk *d, const struct attempt *a)
         return "the cached prefix may be of a request that is not solved";
     if (!a->ways->complete)
         return "cells of a unified cache are not on the wire";
+    if (!d->verdicts[a->self].invariant && may_fill_a_batch(d, a->self))
+        return "a full batch may have cut its prompt";
     if (t->missed != t->furthest + 1)
         return "no batch of it could be tried";
     if (t->furthest == 0 && d->alphabet.places && d->n > 2)
