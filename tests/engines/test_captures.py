@@ -60,7 +60,8 @@ def count_wire(folder):
     """Logprobs in all answer bodies of a folder."""
     total = 0
     for path in glob.glob(folder + "/*.resp"):
-        body = open(path, encoding="utf-8", errors="replace").read()
+        with open(path, encoding="utf-8", errors="replace") as f:
+            body = f.read()
         if body.startswith(("data:", "event:")):
             docs = [line[5:] for line in body.split("\n")
                     if line.startswith("data:") and "{" in line]
@@ -162,6 +163,22 @@ def controls(program, captures):
         for flag in {(), flags}:
             code = replay(program, copy, model, *flag)[2]
             assert code == expected or (flag and code in (1, 6)), (what, code)
+        shutil.rmtree(copy)
+    full_batches(program, captures)
+
+
+def full_batches(program, captures):
+    """The same lie: where full batches may cut prompts, nobody is accused."""
+    for command, expected in (("", 1), (" -b 64", 6)):
+        print("# one ulp in company" + command)
+        copy, model = changed(
+            captures + "/llama.cpp-b11434/conc-bf16-np4",
+            captures + "/llama.cpp/libllama/s260k-bf16.gguf",
+            lambda d: edit(d + "/a1.resp", r'"logprob":(-[0-9.]+)', one_ulp))
+        edit(copy + "/engine.json", r'"command": "[^"]*', r"\g<0>" + command)
+        rows, _, code = replay(program, copy, model, "--http")
+        assert code == expected, (command, code)
+        assert ("a full batch" in rows["a1"]) == (expected == 6), rows["a1"]
         shutil.rmtree(copy)
 
 
