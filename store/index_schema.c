@@ -37,6 +37,7 @@ static const char reader_indexes[] =
     "CREATE INDEX job_object ON job(object,epoch);\n"
     "CREATE INDEX claimed_object ON claimed(object,epoch);\n"
     "CREATE INDEX result_object ON result(object,epoch);\n"
+    "CREATE INDEX reproduced_object ON reproduced(object,epoch);\n"
     "CREATE INDEX verdict_object ON verdict(object,epoch);\n"
     "CREATE INDEX verdict_epoch ON verdict(epoch,verdict);\n"
     "CREATE INDEX verdict_verdict ON verdict(verdict,class);\n"
