@@ -147,7 +147,7 @@ static bool is_turned_away(struct store_client *c)
     c->heard = true;
     if (f.op != FRAME_REFUSED || f.tag != FRAME_NO_CALL || f.body.n < 4)
         return false;
-    log_warnx("the store lets us not in: %.*s", (int)f.body.n - 4,
+    log_warnx("the store does not let us in: %.*s", (int)f.body.n - 4,
               (const char *)f.body.p + 4);
     return true;
 }

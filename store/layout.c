@@ -31,52 +31,40 @@ static void unit_hex(const uint8_t *unit, char ret_hex[2 * UNIT_BYTES + 1])
         snprintf(ret_hex + 2 * i, 3, "%02x", unit[i]);
 }
 
-struct path layout_job(const char *dir, uint64_t epoch, const uint8_t *unit)
+/* DIR/SUBDIR/EPOCH-UNIT and what tells files of one unit apart. */
+static struct path of_unit(const char *dir, const char *subdir, uint64_t epoch,
+                           const uint8_t *unit, const char *end)
 {
     char hex[2 * UNIT_BYTES + 1];
     struct path p;
     int n;
 
     unit_hex(unit, hex);
-    n = snprintf(p.text, sizeof(p.text), "%s/%s/%" PRIu64 "-%s.job", dir,
-                 LAYOUT_JOBS, epoch, hex);
+    n = snprintf(p.text, sizeof(p.text), "%s/%s/%" PRIu64 "-%s%s", dir, subdir,
+                 epoch, hex, end);
     return finished(p, n);
+}
+
+struct path layout_job(const char *dir, uint64_t epoch, const uint8_t *unit)
+{
+    return of_unit(dir, LAYOUT_JOBS, epoch, unit, ".job");
 }
 
 struct path layout_again(const char *dir, uint64_t epoch, const uint8_t *unit)
 {
-    char hex[2 * UNIT_BYTES + 1];
-    struct path p;
-    int n;
-
-    unit_hex(unit, hex);
-    n = snprintf(p.text, sizeof(p.text), "%s/%s/%" PRIu64 "-%s.again", dir,
-                 LAYOUT_JOBS, epoch, hex);
-    return finished(p, n);
+    return of_unit(dir, LAYOUT_JOBS, epoch, unit, ".again");
 }
 
 struct path layout_claim(const char *dir, uint64_t epoch, const uint8_t *unit)
 {
-    char hex[2 * UNIT_BYTES + 1];
-    struct path p;
-    int n;
-
-    unit_hex(unit, hex);
-    n = snprintf(p.text, sizeof(p.text), "%s/%s/%" PRIu64 "-%s.claim", dir,
-                 LAYOUT_CLAIMS, epoch, hex);
-    return finished(p, n);
+    return of_unit(dir, LAYOUT_CLAIMS, epoch, unit, ".claim");
 }
 
 struct path layout_result(const char *dir, uint64_t epoch, const uint8_t *unit,
                           uint64_t run)
 {
-    char hex[2 * UNIT_BYTES + 1];
-    struct path p;
-    int n;
+    char end[32];
 
-    unit_hex(unit, hex);
-    n = snprintf(p.text, sizeof(p.text),
-                 "%s/%s/%" PRIu64 "-%s-%" PRIu64 ".result", dir, LAYOUT_RESULTS,
-                 epoch, hex, run);
-    return finished(p, n);
+    (void)snprintf(end, sizeof(end), "-%" PRIu64 ".result", run);
+    return of_unit(dir, LAYOUT_RESULTS, epoch, unit, end);
 }
