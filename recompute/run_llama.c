@@ -168,9 +168,8 @@ static int run(struct work *w, const char **ret_reason)
 int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
               const char **ret_reason)
 {
-    struct llama_request_model m = {
-        d->text, d->recipe.own_template ? NULL : d->chat,
-        d->recipe.draws_single, d->recipe.own_samplers};
+    struct llama_request_model m =
+        llama_request_model_of(d->text, d->chat, &d->recipe);
     struct work w = {.d = d, .j = j, .o = o};
     struct api_exchange x = {0};
     char api[64];

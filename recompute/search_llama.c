@@ -41,9 +41,8 @@ static int read_one(struct hunt *h, size_t i)
 {
     const struct job_exchange *e = &h->s->j->exchanges[i];
     const struct deployed *d = h->s->d;
-    struct llama_request_model m = {
-        d->text, d->recipe.own_template ? NULL : d->chat,
-        d->recipe.draws_single, d->recipe.own_samplers};
+    struct llama_request_model m =
+        llama_request_model_of(d->text, d->chat, &d->recipe);
     struct read *r = &h->read[i];
     char api[64];
 

@@ -383,6 +383,17 @@ static int read_all(const struct server_api *a, const struct api_request *r,
     return err != 0 ? err : read_prompts(r, m, q, ret_reason);
 }
 
+struct llama_request_model llama_request_model_of(const struct llama_text *text,
+                                                  const struct llama_chat *chat,
+                                                  const struct recipe *recipe)
+{
+    return (struct llama_request_model){.text = text,
+                                        .chat =
+                                            recipe->own_template ? NULL : chat,
+                                        .draws_single = recipe->draws_single,
+                                        .own_samplers = recipe->own_samplers};
+}
+
 int llama_request_init(const char *api, const struct api_request *r,
                        const struct llama_request_model *m,
                        struct llama_request *ret_r, const char **ret_reason)

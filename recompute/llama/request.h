@@ -15,6 +15,7 @@
 #ifndef LLAMA_REQUEST_H
 #define LLAMA_REQUEST_H
 
+#include "llama/recipe.h"
 #include "llama/sampler.h"
 #include "store/span.h"
 
@@ -59,6 +60,12 @@ struct llama_request_model {
     bool draws_single; /* of the recipe, sampler.h */
     bool own_samplers; /* what a request is silent on is not the default */
 };
+
+/* Of a model served as the recipe has it: a template that the server was given
+ * by flags is not known, and neither is what it made of messages. */
+struct llama_request_model llama_request_model_of(const struct llama_text *text,
+                                                  const struct llama_chat *chat,
+                                                  const struct recipe *recipe);
 
 /*
  * Reads the request of this API (a name of store/dialect.h). 0; -ENOTSUP with

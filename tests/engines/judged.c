@@ -36,9 +36,8 @@ static void pile_fini(struct pile *p, size_t n_exchanges)
 static int pile_init(const struct judge *q, const struct capture *c,
                      struct pile *p)
 {
-    struct llama_request_model m = {
-        q->text, q->recipe->own_template ? NULL : q->chat,
-        q->recipe->draws_single, q->recipe->own_samplers};
+    struct llama_request_model m =
+        llama_request_model_of(q->text, q->chat, q->recipe);
     int err = 0;
 
     p->answers = calloc(c->n + 1, sizeof(*p->answers));
