@@ -2,11 +2,11 @@
  * added.c - finding added tokens in a text: added.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "added.h"
+#include "tokenizer/added.h"
 
 #include <stdlib.h>
 
-#include "pattern.h"
+#include "tokenizer/pattern.h"
 
 void added_fini(struct added *a)
 {

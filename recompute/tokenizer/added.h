@@ -8,9 +8,9 @@
 #ifndef ADDED_H
 #define ADDED_H
 
-#include "normalizer.h"
-#include "pieces.h"
-#include "vocabulary.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pieces.h"
+#include "tokenizer/vocabulary.h"
 
 struct added_token {
     uint32_t id;

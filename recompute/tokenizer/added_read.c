@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "added.h"
-#include "form.h"
-#include "pattern.h"
-#include "unicode.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/added.h"
+#include "tokenizer/form.h"
+#include "tokenizer/pattern.h"
+#include "tokenizer/unicode.h"
 
 static int read_flags(const json_t *v, struct added_token *t, struct why *w)
 {

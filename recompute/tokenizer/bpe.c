@@ -2,16 +2,16 @@
  * bpe.c - byte pair encoding: reading the model and encoding a word. bpe.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bpe.h"
+#include "tokenizer/bpe.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
+#include "base/why.h"
 #include "store/utf8.h"
-#include "why.h"
+#include "tokenizer/form.h"
 
 enum { NONE = 0xffffffff };
 

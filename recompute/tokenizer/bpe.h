@@ -11,8 +11,8 @@
 #ifndef BPE_H
 #define BPE_H
 
-#include "pieces.h"
-#include "vocabulary.h"
+#include "tokenizer/pieces.h"
+#include "tokenizer/vocabulary.h"
 
 struct merge {
     uint32_t left, right; /* ids */

@@ -2,7 +2,7 @@
  * byte_alphabet.c - bytes as printable characters and back: byte_alphabet.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "byte_alphabet.h"
+#include "tokenizer/byte_alphabet.h"
 
 /* Bytes that do not stand for themselves, in order: 00-20, 7f-a0, ad. */
 enum { OTHERS = 68 };

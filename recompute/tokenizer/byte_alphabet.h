@@ -7,7 +7,7 @@
 #ifndef BYTE_ALPHABET_H
 #define BYTE_ALPHABET_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 /* Appends the characters of bytes. */
 void byte_alphabet_write(struct span bytes, struct buffer *out);

@@ -2,15 +2,15 @@
  * decoder.c - names of tokens back to text, step by step: decoder.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "decoder.h"
+#include "tokenizer/decoder.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "byte_alphabet.h"
-#include "normalizer.h"
-#include "pattern.h"
 #include "store/utf8.h"
+#include "tokenizer/byte_alphabet.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pattern.h"
 
 static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
 

@@ -6,7 +6,7 @@
 #ifndef DECODER_H
 #define DECODER_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 #include <jansson.h>
 

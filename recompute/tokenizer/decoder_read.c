@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder.h"
-#include "form.h"
-#include "pattern.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/form.h"
+#include "tokenizer/pattern.h"
 
 enum { STEPS_MAX = 64 };
 

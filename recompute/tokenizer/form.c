@@ -2,12 +2,12 @@
  * form.c - reading the objects of a tokenizer.json: form.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "form.h"
+#include "tokenizer/form.h"
 
 #include <string.h>
 
+#include "base/why.h"
 #include "store/utf8.h"
-#include "why.h"
 
 static bool known(const char *key, const char *const *names)
 {

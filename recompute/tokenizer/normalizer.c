@@ -3,15 +3,15 @@
  * normalizer.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "normalizer.h"
+#include "tokenizer/normalizer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
-#include "pattern.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/form.h"
+#include "tokenizer/pattern.h"
 
 enum { STEPS_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #ifndef NORMALIZER_H
 #define NORMALIZER_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 #include <jansson.h>
 

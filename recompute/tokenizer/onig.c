@@ -7,13 +7,13 @@
  * unicode.h, since PCRE2 knows an older Unicode), \u, \v. Refused: the rest.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "onig.h"
+#include "tokenizer/onig.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "unicode.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/unicode.h"
 
 struct rewrite {
     struct span in;

@@ -5,7 +5,7 @@
 #ifndef ONIG_H
 #define ONIG_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 struct why;
 

@@ -3,15 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "pattern.h"
+#include "tokenizer/pattern.h"
 
 #include <errno.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
-#include "form.h"
-#include "onig.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/form.h"
+#include "tokenizer/onig.h"
 
 struct pattern {
     pcre2_code *code;

@@ -2,14 +2,14 @@
  * processor.c - the tokens put around the ids of one text: processor.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "processor.h"
+#include "tokenizer/processor.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/form.h"
 
 static int add_id(const json_t *id, struct ids *ids, struct why *w)
 {

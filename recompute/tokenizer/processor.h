@@ -7,7 +7,7 @@
 #ifndef PROCESSOR_H
 #define PROCESSOR_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 #include <jansson.h>
 

@@ -2,15 +2,15 @@
  * splitter.c - cutting a text into words, step by step: splitter.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "splitter.h"
+#include "tokenizer/splitter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "byte_alphabet.h"
-#include "normalizer.h"
-#include "pattern.h"
+#include "tokenizer/byte_alphabet.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/pattern.h"
 
 /* Parts of one piece, in order, matches and what lies between them. */
 struct part {

@@ -7,7 +7,7 @@
 #ifndef SPLITTER_H
 #define SPLITTER_H
 
-#include "pieces.h"
+#include "tokenizer/pieces.h"
 
 #include <jansson.h>
 

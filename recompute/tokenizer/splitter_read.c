@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "form.h"
-#include "pattern.h"
-#include "splitter.h"
-#include "unicode.h"
-#include "why.h"
+#include "base/why.h"
+#include "tokenizer/form.h"
+#include "tokenizer/pattern.h"
+#include "tokenizer/splitter.h"
+#include "tokenizer/unicode.h"
 
 enum { STEPS_MAX = 64 };
 

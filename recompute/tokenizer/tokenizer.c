@@ -15,16 +15,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "added.h"
-#include "bpe.h"
-#include "decoder.h"
-#include "file.h"
-#include "form.h"
-#include "processor.h"
+#include "base/file.h"
+#include "base/why.h"
 #include "recompute/model.h"
-#include "splitter.h"
 #include "store/utf8.h"
-#include "why.h"
+#include "tokenizer/added.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/decoder.h"
+#include "tokenizer/form.h"
+#include "tokenizer/processor.h"
+#include "tokenizer/splitter.h"
 
 enum { FILE_MAX = 256 << 20 };
 

@@ -2,13 +2,13 @@
  * vocabulary.c - names of tokens to ids and back: vocabulary.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "vocabulary.h"
+#include "tokenizer/vocabulary.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "why.h"
+#include "base/why.h"
 
 enum { EMPTY = 0xffffffff };
 

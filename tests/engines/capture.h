@@ -6,8 +6,8 @@
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
-#include "llama/deployment.h"
-#include "llama/plan.h"
+#include "engine/llama/deployment.h"
+#include "engine/llama/schedule/plan.h"
 #include "store/dialect.h"
 
 struct recorded {

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "capture.h"
-#include "llama/answers.h"
-#include "llama/plan_replay.h"
-#include "llama/recipe.h"
-#include "llama/search.h"
-#include "llama/turn.h"
+#include "engine/llama/answers.h"
+#include "engine/llama/recipe.h"
+#include "engine/llama/schedule/plan_replay.h"
+#include "engine/llama/schedule/turn.h"
+#include "search/search.h"
 
 /* Claims of all exchanges in one row, and whose they are. */
 struct pile {

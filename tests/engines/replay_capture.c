@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "capture.h"
 #include "config/exit.h"
+#include "engine/llama/forward/llama.h"
+#include "engine/llama/recipe.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "judged.h"
-#include "llama/chat.h"
-#include "llama/llama.h"
-#include "llama/recipe.h"
-#include "llama/text.h"
-#include "pool.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

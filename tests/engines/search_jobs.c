@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "capture.h"
-#include "compare.h"
+#include "compare/compare.h"
+#include "job/run.h"
+#include "job/served.h"
 #include "recompute/model.h"
-#include "run.h"
-#include "served.h"
 
 static void print(const char *name, const struct result *r,
                   const struct comparison *x)

@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pool.h"
 #include "capture.h"
-#include "llama/answers.h"
-#include "llama/chat.h"
-#include "llama/plan_replay.h"
-#include "llama/recipe.h"
-#include "llama/sampler.h"
-#include "llama/text.h"
-#include "llama/turn.h"
-#include "pool.h"
+#include "engine/llama/answers.h"
+#include "engine/llama/recipe.h"
+#include "engine/llama/sampler/sampler.h"
+#include "engine/llama/schedule/plan_replay.h"
+#include "engine/llama/schedule/turn.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "capture.h"
-#include "llama/chat.h"
-#include "llama/request.h"
-#include "llama/text.h"
+#include "engine/llama/request.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

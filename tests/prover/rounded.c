@@ -9,7 +9,7 @@
 #include "config/log.h"
 #include "numerics/fixed/fixed_math.h"
 #include "recompute/model.h"
-#include "safetensors.h"
+#include "weights/safetensors.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -8,9 +8,9 @@
  */
 #include "config/exit.h"
 #include "config/log.h"
-#include "matmul.h"
+#include "engine/assay/matmul.h"
+#include "engine/assay/weights.h"
 #include "recompute/generate.h"
-#include "weights.h"
 
 #include <cblas.h>
 #include <stdio.h>

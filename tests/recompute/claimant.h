@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-#include "compare.h"
-#include "run.h"
-#include "served.h"
+#include "compare/compare.h"
+#include "job/run.h"
+#include "job/served.h"
 
 struct claimant {
     struct served model;

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "engine/llama/deployment.h"
 #include "fuzz.h"
-#include "llama/deployment.h"
 #include "recompute/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "llama/feed.h"
+#include "engine/llama/schedule/feed.h"
 
 enum { LINES = 64 };
 

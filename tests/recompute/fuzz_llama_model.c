@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "llama/llama.h"
+#include "engine/llama/forward/llama.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

@@ -4,9 +4,9 @@
  */
 #include <assert.h>
 
+#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/turn.h"
 #include "fuzz.h"
-#include "llama/plan.h"
-#include "llama/turn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "llama/chat.h"
-#include "llama/text.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model_config.h"
+#include "engine/assay/model_config.h"
 
 static void must(bool good)
 {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "safetensors.h"
+#include "weights/safetensors.h"
 
 static volatile unsigned sink; /* the bytes are read, nothing else */
 

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claimed_ids.h"
-#include "compare.h"
+#include "compare/claimed_ids.h"
+#include "compare/compare.h"
+#include "job/run.h"
+#include "job/served.h"
 #include "recompute/model.h"
-#include "run.h"
-#include "served.h"
 #include "store/record.h"
 
 static struct served model;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "llama/sampler.h"
+#include "engine/llama/sampler/sampler.h"
 
 struct head {
     uint32_t vocab, rows, prompt, seed, draws_single, last_n;

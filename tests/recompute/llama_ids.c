@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "llama/text.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

@@ -3,7 +3,7 @@
  * the verdict, its class and its place.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compare.h"
+#include "compare/compare.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 #include "claimant.h"
-#include "claimed_ids.h"
+#include "compare/claimed_ids.h"
+#include "compare/verdict_record.h"
 #include "store/kind.h"
 #include "store/record.h"
-#include "verdict_record.h"
 
 static const char asked[] =
     "{\"model\":\"stories\",\"prompt\":\"Once upon a time\",\"max_tokens\":24,"

@@ -3,7 +3,7 @@
  * of units.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "inbox.h"
+#include "job/inbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "llama/claim.h"
-#include "llama/plan_assign.h"
-#include "llama/regime.h"
-#include "llama/sampler.h"
+#include "engine/llama/claim.h"
+#include "engine/llama/sampler/sampler.h"
+#include "engine/llama/schedule/plan_assign.h"
+#include "search/regime.h"
 #include "store/dialect.h"
 
 enum { VOCAB = 4 };

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "llama/feed.h"
+#include "engine/llama/schedule/feed.h"
 
 enum { MOST = 8 };
 

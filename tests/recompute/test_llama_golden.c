@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
+#include "engine/llama/forward/llama.h"
 #include "halve.h"
-#include "llama/llama.h"
 #include "numerics/ggml/kernels.h"
-#include "pool.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 

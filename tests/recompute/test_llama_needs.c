@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "llama/llama.h"
-#include "llama/plan.h"
-#include "llama/plan_known.h"
-#include "llama/plan_needs.h"
+#include "engine/llama/forward/llama.h"
+#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/plan_known.h"
+#include "engine/llama/schedule/plan_needs.h"
 
 /* The plan's lines; those that are computed for the last token are those with
  * a mark in `marks`, a character a line. */

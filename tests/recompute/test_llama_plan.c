@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "llama/llama.h"
-#include "llama/logprob.h"
-#include "llama/plan.h"
-#include "llama/schedule.h"
-#include "llama/turn.h"
+#include "engine/llama/forward/llama.h"
+#include "engine/llama/sampler/logprob.h"
+#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/schedule.h"
+#include "engine/llama/schedule/turn.h"
 #include "numerics/ggml/libm.h"
 
 static enum parse read_plan(const char *text, struct plan *p, size_t *line)

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "llama/deployment.h"
-#include "llama/recipe.h"
+#include "engine/llama/deployment.h"
+#include "engine/llama/recipe.h"
 #include "recompute/model.h"
 
 #define NEW "b11434 (ggml 0.26.0)"

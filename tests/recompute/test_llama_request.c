@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "llama/chat.h"
-#include "llama/request.h"
-#include "llama/text.h"
+#include "engine/llama/request.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 #include "store/dialect.h"

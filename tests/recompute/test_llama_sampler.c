@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "llama/mersenne.h"
-#include "llama/order.h"
-#include "llama/sampler.h"
+#include "engine/llama/sampler/mersenne.h"
+#include "engine/llama/sampler/order.h"
+#include "engine/llama/sampler/sampler.h"
 
 /* ISO C++ 26.6.6: the 10000th word of a default mt19937. */
 static void random_words_are_those_of_the_standard(void **state)

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "llama/chat.h"
-#include "llama/text.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 #include "store/dialect.h"

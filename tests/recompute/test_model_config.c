@@ -3,7 +3,7 @@
  * forward pass does not do is refused, never ignored.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "model_config.h"
+#include "engine/assay/model_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * reasons, stop strings, and what the request asks.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "run.h"
+#include "job/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/model.h"
-#include "safetensors.h"
 #include "tiny_model.h"
+#include "weights/safetensors.h"
 
 #include <errno.h>
 #include <setjmp.h>

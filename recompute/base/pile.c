@@ -1,0 +1,50 @@
+/*
+ * pile.c - memory that is given back all at once: pile.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/pile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pile_block {
+    struct pile_block *next;
+    max_align_t bytes[];
+};
+
+void *pile_take(struct pile *p, size_t n, size_t size)
+{
+    struct pile_block *b = NULL;
+    size_t total;
+
+    if (!p->failed && !__builtin_mul_overflow(n, size, &total) &&
+        !__builtin_add_overflow(total, sizeof *b + 1, &total))
+        b = calloc(1, total);
+    if (b == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    b->next = p->blocks;
+    p->blocks = b;
+    return b->bytes;
+}
+
+struct span pile_copy(struct pile *p, struct span s)
+{
+    uint8_t *bytes = pile_take(p, s.n, 1);
+
+    if (bytes == NULL || s.n == 0)
+        return span_of("", 0);
+    memcpy(bytes, s.p, s.n);
+    return span_of(bytes, s.n);
+}
+
+void pile_fini(struct pile *p)
+{
+    while (p->blocks != NULL) {
+        struct pile_block *b = p->blocks;
+
+        p->blocks = b->next;
+        free(b);
+    }
+}

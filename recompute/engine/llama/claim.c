@@ -1,0 +1,230 @@
+/*
+ * claim.c - an answer's positions against logits.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/llama/claim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/llama/sampler/sampler.h"
+#include "store/dialect.h"
+
+int claim_desk_init(struct claim_desk *d, size_t vocab, enum logprob_rule rule)
+{
+    *d = (struct claim_desk){
+        .vocab = vocab, .rule = rule, .places = malloc(vocab * sizeof(float))};
+    return d->places ? 0 : -ENOMEM;
+}
+
+void claim_desk_fini(struct claim_desk *d)
+{
+    free(d->places);
+    *d = (struct claim_desk){0};
+}
+
+void claim_score_init(struct claim_score *s)
+{
+    *s = (struct claim_score){.first = SIZE_MAX};
+}
+
+size_t claim_tokens(const struct claim_llama *c)
+{
+    return c->choice->n_tokens;
+}
+
+bool claim_by_text(const struct claim_llama *c)
+{
+    return c->choice->n_tokens == 0 && c->choice->text.n > 0;
+}
+
+bool claim_has_logprobs(const struct claim_llama *c)
+{
+    return c->choice->has_logprobs && !c->after_sampling;
+}
+
+uint32_t claim_token(const struct claim_llama *c, size_t step)
+{
+    int64_t id = c->choice->tokens[step].chosen.id;
+
+    return id >= 0 && id < UINT32_MAX ? (uint32_t)id : UINT32_MAX;
+}
+
+static uint32_t bits_of(float v)
+{
+    uint32_t b;
+
+    memcpy(&b, &v, sizeof(b));
+    return b;
+}
+
+static void note(struct claim_score *s, size_t step, bool token)
+{
+    s->differing++;
+    if (s->first != SIZE_MAX)
+        return;
+    s->first = step;
+    s->first_is_token = token;
+}
+
+void claim_differs(struct claim_score *s, size_t step)
+{
+    note(s, step, true);
+}
+
+/* One position's candidates on the wire against its row. */
+struct held {
+    const struct claim_desk *desk;
+    const float *logits;
+    const struct llama_sampler *sampler; /* after its choice, or NULL */
+    size_t step;
+};
+
+static bool is_known(const struct held *h, const struct api_candidate *c)
+{
+    return c->id >= 0 && (uint64_t)c->id < h->desk->vocab;
+}
+
+static void hold_bits(const struct held *h, const struct api_candidate *c,
+                      float computed, struct claim_score *s)
+{
+    uint32_t bits = is_known(h, c) ? bits_of(computed) : 0;
+
+    if (is_known(h, c) && bits == c->bits)
+        return;
+    if (s->first == SIZE_MAX) {
+        s->claimed_bits = c->bits;
+        s->computed_bits = bits;
+    }
+    note(s, h->step, false);
+}
+
+static void hold(const struct held *h, const struct api_candidate *c,
+                 struct claim_score *s)
+{
+    float computed = 0;
+
+    if (!c->has_logprob || c->has_prob)
+        return;
+    s->compared++;
+    if (is_known(h, c))
+        computed = logprob_of(&h->desk->row, h->logits[c->id]);
+    hold_bits(h, c, computed, s);
+}
+
+static void hold_prob(const struct held *h, const struct api_candidate *c,
+                      struct claim_score *s)
+{
+    float computed = 0;
+
+    if (!c->has_prob)
+        return;
+    s->probs++;
+    if (is_known(h, c))
+        computed = llama_sampler_prob(h->sampler, (uint32_t)c->id);
+    hold_bits(h, c, computed, s);
+}
+
+/* Alternatives that are each right, but not the largest, differ too. */
+static void hold_order(const struct held *h, const struct api_token *t,
+                       struct claim_score *s)
+{
+    for (size_t i = 0; i < t->n_top && i < h->desk->vocab; i++) {
+        if (!t->top[i].has_logprob || t->top[i].has_prob ||
+            !is_known(h, &t->top[i]))
+            continue;
+        if (h->logits[t->top[i].id] != h->desk->places[i]) {
+            note(s, h->step, false);
+            return;
+        }
+    }
+}
+
+/* The same of probabilities; a list that ends early has all above 0. */
+static void hold_order_of_probs(const struct held *h, const struct api_token *t,
+                                uint32_t n_probs, struct claim_score *s)
+{
+    bool whole =
+        t->n_top >= n_probs || llama_sampler_above(h->sampler, 0) <= t->n_top;
+
+    for (size_t i = 0; whole && i < t->n_top; i++) {
+        float p = (float)t->top[i].logprob;
+        whole = llama_sampler_above(h->sampler, p) <= i;
+    }
+    if (!whole)
+        note(s, h->step, false);
+}
+
+static void choose(const struct claim_llama *c, size_t step,
+                   const float *logits, struct llama_sampler *sampler,
+                   struct claim_score *s)
+{
+    uint32_t id;
+    uint32_t claimed = claim_token(c, step);
+
+    bool ok = llama_sampler_choose(sampler, logits, &id) == 0;
+    s->choices += ok && c->seeded;
+    if (ok && c->seeded)
+        ok = id == claimed;
+    else if (ok)
+        ok = llama_sampler_possible(sampler, claimed);
+    if (!ok || llama_sampler_accept(sampler, claimed) != 0)
+        note(s, step, true);
+}
+
+static void make_row(struct claim_desk *d, uint32_t n_probs,
+                     const float *logits)
+{
+    if (d->number != 0 && d->held == d->number && d->held_n_probs == n_probs)
+        return;
+    logprob_row(logits, d->vocab, d->rule, n_probs, d->places, &d->row);
+    d->held = d->number;
+    d->held_n_probs = n_probs;
+}
+
+static void hold_logprobs(struct claim_desk *d, const struct claim_llama *c,
+                          const struct held *h, struct claim_score *s)
+{
+    const struct api_token *t = &c->choice->tokens[h->step];
+    size_t before = s->differing;
+
+    make_row(d, c->n_probs, h->logits);
+    hold(h, &t->chosen, s);
+    for (size_t i = 0; i < t->n_top; i++)
+        hold(h, &t->top[i], s);
+    if (t->n_top <= c->n_probs && s->differing == before)
+        hold_order(h, t, s);
+}
+
+static void hold_probs(const struct claim_llama *c, const struct held *h,
+                       struct claim_score *s)
+{
+    const struct api_token *t = &c->choice->tokens[h->step];
+    size_t before = s->differing;
+
+    hold_prob(h, &t->chosen, s);
+    for (size_t i = 0; i < t->n_top; i++)
+        hold_prob(h, &t->top[i], s);
+    if (s->differing == before)
+        hold_order_of_probs(h, t, c->n_probs, s);
+}
+
+bool claim_step(struct claim_desk *d, const struct claim_llama *c, size_t step,
+                const float *logits, struct llama_sampler *sampler,
+                struct claim_score *s)
+{
+    struct held h = {d, logits, sampler, step};
+    size_t before = s->differing;
+
+    if (step >= c->choice->n_tokens)
+        return true;
+    if (c->choice->has_logprobs && !c->after_sampling)
+        hold_logprobs(d, c, &h, s);
+    if (!sampler || claim_token(c, step) == UINT32_MAX)
+        return s->differing == before;
+    choose(c, step, logits, sampler, s);
+    if (c->after_sampling && c->choice->tokens[step].chosen.has_prob)
+        hold_probs(c, &h, s);
+    return s->differing == before;
+}

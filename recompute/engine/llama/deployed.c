@@ -1,0 +1,233 @@
+/*
+ * deployed.c - opens a deployment: deployed.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/llama/deployed.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/pool.h"
+#include "base/why.h"
+#include "engine/llama/deployment.h"
+#include "engine/llama/forward/llama.h"
+#include "engine/llama/vocab/chat.h"
+#include "engine/llama/vocab/text.h"
+#include "recompute/gguf.h"
+#include "recompute/manifest.h"
+#include "recompute/model.h"
+
+/* Rows of a stream from which flash attention goes over tiles, and cells from
+ * which it may split one row over the engine's threads. */
+enum { ENGINE_MAX = 1 << 20, TILED_ROWS = 64, SPLIT_CELLS = 512 };
+
+bool deployed_is(const char *dir)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s/engine.json", dir);
+
+    return n < (int)sizeof(path) && access(path, F_OK) == 0;
+}
+
+static int read_deployment(const char *dir, struct deployment *d,
+                           struct why *why)
+{
+    char path[PATH_MAX];
+    uint8_t *bytes;
+    size_t n;
+
+    (void)snprintf(path, sizeof(path), "%s/engine.json", dir); /* or fails */
+    int err = file_read(NULL, path, ENGINE_MAX, &bytes, &n);
+    if (err)
+        return why_set(why, err, "engine.json: %s", strerror(-err));
+    err = deployment_read(span_of(bytes, n), d, why);
+    free(bytes);
+    return err;
+}
+
+static int open_gguf(const char *dir, struct gguf **ret_g, struct why *why)
+{
+    char name[MANIFEST_NAME_MAX], path[PATH_MAX];
+
+    int err = manifest_find_gguf(dir, name, why);
+    if (err)
+        return err;
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    return gguf_open(path, ret_g, why);
+}
+
+static int choose(const char *recipes, const struct deployment *of,
+                  struct deployed *d, struct why *why)
+{
+    uint32_t context = llama_model_shape(d->model)->context;
+    int err = recipe_choose(recipes, of, context, &d->recipe, why);
+
+    return err == -ENOENT ? -EINVAL : err;
+}
+
+/* The type that most weights of matrices have. */
+static void name_types(struct deployed *d)
+{
+    uint64_t most[GGML_TYPES] = {0};
+    size_t best = 0;
+
+    for (size_t i = 0; i < gguf_tensors(d->gguf); i++) {
+        const struct gguf_tensor *t = gguf_tensor_at(d->gguf, i);
+        if (t->n_dims > 1)
+            most[t->type] += t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
+    }
+    for (size_t i = 1; i < GGML_TYPES; i++)
+        if (most[i] > most[best])
+            best = i;
+    (void)snprintf(d->types, sizeof(d->types), "%s",
+                   ggml_type_name((enum ggml_type)best)); /* fits */
+}
+
+static int open_weights(struct deployed *d, struct why *why)
+{
+    int err = llama_model_open(d->gguf, &d->model, why);
+
+    err = err ? err : llama_text_open(d->gguf, &d->text, why);
+    if (err)
+        return err;
+    d->chat = llama_chat_find(d->gguf);
+    name_types(d);
+    return 0;
+}
+
+static void close_weights(struct deployed *d)
+{
+    llama_text_close(d->text);
+    llama_model_close(d->model);
+    if (d->gguf)
+        gguf_close(d->gguf);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+int deployed_alternative_path(const char *dir, const char *name, char *to,
+                              size_t size)
+{
+    int n = name[0] == '/' ? snprintf(to, size, "%s", name)
+                           : snprintf(to, size, "%s/%s", dir, name);
+
+    return n < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+/* Weights that the deployment names beside its own. */
+static int add_weights(struct deployed *d, const char *dir, const char *name,
+                       struct why *why)
+{
+    struct alternative *a = &d->alternatives[d->n_alternatives];
+    char path[PATH_MAX];
+
+    *a = (struct alternative){.d = {.recipe = d->recipe, .pool = d->pool}};
+    int err = deployed_alternative_path(dir, name, path, sizeof(path));
+    err = err ? err : gguf_open(path, &a->d.gguf, why);
+    err = err ? err : open_weights(&a->d, why);
+    if (err) {
+        close_weights(&a->d);
+        return err;
+    }
+    if (strcmp(a->d.types, d->types) != 0)
+        (void)snprintf(a->words, sizeof(a->words), "%s weights, declared %s",
+                       a->d.types, d->types); /* fits */
+    else
+        (void)snprintf(a->words, sizeof(a->words),
+                       "%.64s, other weights of %s than declared",
+                       base_name(name), d->types);        /* fits */
+    (void)snprintf(a->file, sizeof(a->file), "%s", name); /* fits */
+    d->n_alternatives++;
+    return 0;
+}
+
+/* The same weights as builds of another class compute them. */
+static void add_recipe(struct deployed *d, const struct recipe *r)
+{
+    struct alternative *a = &d->alternatives[d->n_alternatives++];
+
+    *a = (struct alternative){.d = *d, .own_recipe = true};
+    a->d.recipe = *r;
+    a->d.alternatives = NULL;
+    a->d.n_alternatives = 0;
+    (void)snprintf(a->words, sizeof(a->words),
+                   "recipe %.48s (%.24s), declared %.48s (%.24s)", r->name,
+                   r->variant, d->recipe.name, d->recipe.variant); /* fits */
+}
+
+static bool same_recipe(const struct recipe *a, const struct recipe *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->variant, b->variant) == 0;
+}
+
+static int add_alternatives(struct deployed *d, const char *dir,
+                            const char *recipes, const struct deployment *of,
+                            struct why *why)
+{
+    struct recipes *all = calloc(1, sizeof(*all));
+    uint32_t context = llama_model_shape(d->model)->context;
+
+    d->alternatives =
+        calloc(DEPLOYMENT_ALTERNATIVES + RECIPES_MAX, sizeof(*d->alternatives));
+    int err = all && d->alternatives ? 0 : -ENOMEM;
+    err = err ? err : recipes_all(recipes, of, context, all, why);
+    for (size_t i = 0; !err && i < of->n_alternatives; i++)
+        err = add_weights(d, dir, of->alternatives[i], why);
+    for (size_t i = 0; !err && i < all->n; i++)
+        if (!same_recipe(&all->list[i], &d->recipe))
+            add_recipe(d, &all->list[i]);
+    free(all);
+    return err;
+}
+
+int deployed_init(const char *dir, const char *recipes, unsigned threads,
+                  struct deployed *ret_d, struct why *ret_why)
+{
+    struct deployed d = {0};
+    struct deployment of;
+
+    int err = read_deployment(dir, &of, ret_why);
+    err = err ? err : open_gguf(dir, &d.gguf, ret_why);
+    err = err ? err : open_weights(&d, ret_why);
+    err = err ? err : choose(recipes, &of, &d, ret_why);
+    err = err ? err : pool_open(threads, &d.pool);
+    err = err ? err : add_alternatives(&d, dir, recipes, &of, ret_why);
+    if (err) {
+        deployed_fini(&d);
+        return err;
+    }
+    *ret_d = d;
+    return 0;
+}
+
+void deployed_fini(struct deployed *d)
+{
+    for (size_t i = 0; i < d->n_alternatives; i++)
+        if (!d->alternatives[i].own_recipe)
+            close_weights(&d->alternatives[i].d);
+    free(d->alternatives);
+    if (d->pool)
+        pool_close(d->pool);
+    close_weights(d);
+    *d = (struct deployed){0};
+}
+
+bool deployed_invariant(const struct deployed *d)
+{
+    const struct llama_recipe *r = &d->recipe.run;
+
+    return !r->unified && r->flash && r->n_ubatch < TILED_ROWS &&
+           (r->threads == 1 || r->cells < SPLIT_CELLS) &&
+           llama_model_invariant(d->model, &r->build);
+}

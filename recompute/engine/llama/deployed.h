@@ -1,0 +1,72 @@
+/*
+ * deployed.h - a deployment of llama.cpp opened with all that a job needs of
+ * it.
+ *
+ * Comes in: a directory that holds engine.json (llama/deployment.h) and one
+ * GGUF file, and the folder of recipes. Goes out: the model, its text and its
+ * chat template, and the recipe that covers the deployment. A deployment that
+ * no recipe covers is refused, with the nearest recipe named.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef LLAMA_DEPLOYED_H
+#define LLAMA_DEPLOYED_H
+
+#include <stdbool.h>
+
+#include "engine/llama/recipe.h"
+
+struct gguf;
+struct llama_chat;
+struct llama_model;
+struct llama_text;
+struct pool;
+struct why;
+
+struct alternative;
+
+struct deployed {
+    struct gguf *gguf;
+    struct llama_model *model;
+    struct llama_text *text;
+    const struct llama_chat *chat;
+    struct recipe recipe;
+    struct pool *pool;
+    char types[16]; /* of most of its weights: "BF16" */
+    /* What an answer that it does not give is tried with: the weights that
+     * engine.json names, then its own by the recipes of other classes of
+     * builds. */
+    struct alternative *alternatives;
+    size_t n_alternatives;
+};
+
+struct alternative {
+    char words[192];   /* "Q8_0 weights, declared BF16" */
+    struct deployed d; /* without alternatives of its own */
+    bool own_recipe;   /* only the recipe is not the declared one's */
+    char file[128];    /* of other weights, as engine.json names them */
+};
+
+/* The directory is one of these: it has an engine.json. */
+bool deployed_is(const char *dir);
+
+/* -EINVAL: a file is refused, or no recipe covers it; ret_why says which.
+ * Else the errno of reading. threads: of our own, 0: all. The caller ends
+ * *ret_d with deployed_fini, after success only. */
+int deployed_init(const char *dir, const char *recipes, unsigned threads,
+                  struct deployed *ret_d, struct why *ret_why);
+void deployed_fini(struct deployed *d);
+
+/* Where engine.json in dir means the file that it calls name.
+ * -ENAMETOOLONG. */
+int deployed_alternative_path(const char *dir, const char *name, char *to,
+                              size_t size);
+
+/* No batch can change what this deployment computes, whatever else it ran or
+ * had cached: its products are invariant, cells follow positions (-np), and
+ * flash attention, whose rows do not depend on one another, is never tiled
+ * (-ub below 64) and never split (-t 1, or fewer than 512 cells a slot).
+ * Without flash attention a prompt's token that a neighbour cut off goes
+ * another way than its fellows. */
+bool deployed_invariant(const struct deployed *d);
+
+#endif

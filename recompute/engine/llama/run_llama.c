@@ -1,0 +1,189 @@
+/*
+ * run_llama.c - one job packet of a llama.cpp deployment: run_llama.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/llama/run_llama.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/llama/deployed.h"
+#include "engine/llama/llama_answer.h"
+#include "engine/llama/plan_llama.h"
+#include "engine/llama/request.h"
+#include "engine/llama/schedule/feed.h"
+#include "engine/llama/search_llama.h"
+#include "job/run.h"
+#include "store/dialect.h"
+
+/* A job being run. */
+struct work {
+    const struct deployed *d;
+    const struct job *j;
+    struct outcome *o;
+    struct llama_request request;
+    struct feed feed; /* that the answers' turns lie in */
+    struct llama_answer *answers;
+    size_t n;
+};
+
+static int open_answers(struct work *w)
+{
+    int err = 0;
+
+    w->answers =
+        calloc(llama_request_answers(&w->request) + 1, sizeof *w->answers);
+    if (w->answers == NULL)
+        return -ENOMEM;
+    for (size_t k = 0; err == 0 && k < llama_request_answers(&w->request);
+         k++) {
+        err = llama_answer_init(&w->answers[k], w->d, &w->request, k);
+        if (err == 0)
+            w->n++;
+    }
+    return err;
+}
+
+static int run_alone(struct work *w)
+{
+    int err = 0;
+
+    for (size_t k = 0; err == 0 && k < w->n; k++)
+        if (w->answers[k].turn == NULL && w->answers[k].n == 0)
+            err =
+                llama_answer_alone(&w->answers[k], &w->o->result.forward_runs);
+    return err;
+}
+
+static int run_search(struct work *w, const char **ret_reason)
+{
+    struct search_job s = {w->d, w->j, &w->request, w->answers, w->n, w->o};
+
+    return search_llama(&s, ret_reason);
+}
+
+static void close_answers(struct work *w)
+{
+    for (size_t k = 0; k < w->n; k++)
+        llama_answer_fini(&w->answers[k]);
+    free(w->answers);
+    w->answers = NULL;
+    w->n = 0;
+    feed_fini(&w->feed);
+}
+
+/* -ENODATA: there is no feed, or it does not tell. */
+static int run_by_feed(struct work *w)
+{
+    struct plan_job p = {w->d, w->j, &w->request, NULL, 0};
+    int err = w->j->n_messages == 0 ? -ENODATA : open_answers(w);
+
+    if (err != 0)
+        return err;
+    w->o->result.route = span_str("replay");
+    w->o->result.level = span_str("plan");
+    p.answers = w->answers;
+    p.n = w->n;
+    err = plan_llama(&p, &w->feed);
+    return err == 0 ? run_alone(w) : err;
+}
+
+static int run_without(struct work *w, const char **ret_reason)
+{
+    bool searched = !deployed_invariant(w->d);
+    int err;
+
+    w->o->result.route = span_str("invariant");
+    w->o->result.level = span_str("-");
+    *ret_reason = "no_metadata";
+    if (searched && w->j->n_exchanges == 0)
+        return -ENODATA;
+    *ret_reason = "worker_failed";
+    err = open_answers(w);
+    if (err == 0 && searched)
+        err = run_search(w, ret_reason);
+    return err == 0 ? run_alone(w) : err;
+}
+
+/* The level: by the feed if there is one that tells, else without a batch if
+ * none can change a bit, else by search. */
+static int run_answers(struct work *w, const char **ret_reason)
+{
+    int err = run_by_feed(w);
+
+    *ret_reason = "worker_failed";
+    if (err != -ENODATA)
+        return err;
+    close_answers(w);
+    return run_without(w, ret_reason);
+}
+
+/* /v1/responses says `completed` whatever ended the answer. */
+static void set_finish(const struct work *w, struct result_choice *c)
+{
+    if (span_eq_str(w->j->api, "openai.responses") &&
+        span_eq_str(c->finish, "length"))
+        c->finish = span_str("stop");
+}
+
+/* The server counts the first answer's tokens alone. */
+static int finish(struct work *w)
+{
+    struct result *r = &w->o->result;
+    int err = 0;
+
+    r->choices = pile_take(&w->o->pile, w->n, sizeof *r->choices);
+    for (size_t k = 0; err == 0 && r->choices != NULL && k < w->n; k++) {
+        err = llama_answer_finish(&w->answers[k], &w->o->pile, &r->choices[k]);
+        set_finish(w, &r->choices[k]);
+        r->n_choices = k + 1;
+    }
+    if (err == 0 && r->n_choices != 0) {
+        r->prompt_tokens = r->choices[0].n_prompt_ids;
+        r->completion_tokens = r->choices[0].n_tokens;
+    }
+    return w->o->pile.failed ? -ENOMEM : err;
+}
+
+/* The request is read; w->request is ended by the caller. */
+static int run(struct work *w, const char **ret_reason)
+{
+    int err;
+
+    *ret_reason = "unseeded";
+    if (w->request.choice == LLAMA_CHOICE_UNSEEDED)
+        return -ENOTSUP;
+    *ret_reason = "unsupported_parameter";
+    if (w->request.choice != LLAMA_CHOICE_KNOWN || w->request.after_sampling)
+        return -ENOTSUP;
+    err = run_answers(w, ret_reason);
+    if (err == 0)
+        err = finish(w);
+    close_answers(w);
+    return err;
+}
+
+int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
+              const char **ret_reason)
+{
+    struct llama_request_model m =
+        llama_request_model_of(d->text, d->chat, &d->recipe);
+    struct work w = {.d = d, .j = j, .o = o};
+    struct api_exchange x = {0};
+    char api[64];
+    int err = -ENOTSUP;
+
+    *ret_reason = "unsupported_api";
+    (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
+                   (const char *)j->api.p); /* a longer name is unknown */
+    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
+        err = llama_request_init(api, &x.request, &m, &w.request, ret_reason);
+    if (err == 0) {
+        err = run(&w, ret_reason);
+        llama_request_fini(&w.request);
+    }
+    dialect_free(&x);
+    return err;
+}

@@ -1,0 +1,360 @@
+/*
+ * feed.c - a batch feed's messages to a plan: feed.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/llama/schedule/feed.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/record.h"
+
+struct reader {
+    struct feed *f;
+    int err;
+    uint64_t next;   /* number of the next message */
+    int64_t last_ns; /* time of the last one that fits */
+    bool in_hole;
+    size_t n_ops, n_rows, n_turns; /* before the message being read */
+    uint32_t slots;
+};
+
+/* Makes room for one more element where n reached a power of two. */
+static void *grown(void *p, size_t n, size_t size)
+{
+    if (n != 0 && (n & (n - 1)) != 0)
+        return p;
+    return reallocarray(p, n == 0 ? 1 : 2 * n, size);
+}
+
+static void fail(struct reader *r, int err)
+{
+    if (r->err == 0)
+        r->err = err;
+}
+
+static void add_op(struct reader *r, struct plan_op op)
+{
+    struct plan *p = &r->f->plan;
+    struct plan_op *ops = grown(p->ops, p->n, sizeof(*ops));
+    uint32_t slot = op.slot;
+
+    if (ops == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    p->ops = ops;
+    p->ops[p->n++] = op;
+    if (op.kind == PLAN_COPY && op.id > slot)
+        slot = op.id;
+    if (op.kind != PLAN_DECODE && op.kind != PLAN_HOLE && slot >= p->slots)
+        p->slots = slot + 1;
+}
+
+static uint64_t number(struct reader *r, const json_t *o, const char *key,
+                       uint64_t most)
+{
+    const json_t *v = json_object_get(o, key);
+
+    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+        (uint64_t)json_integer_value(v) > most) {
+        fail(r, -EBADMSG);
+        return 0;
+    }
+    return (uint64_t)json_integer_value(v);
+}
+
+static void add_id(struct reader *r, struct feed_turn *t, const json_t *v)
+{
+    uint32_t *ids = grown(t->ids, t->n_ids, sizeof(*ids));
+
+    if (ids == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    t->ids = ids;
+    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+        json_integer_value(v) > UINT32_MAX)
+        fail(r, -EBADMSG);
+    t->ids[t->n_ids++] = (uint32_t)json_integer_value(v);
+}
+
+static void add_row(struct reader *r, struct feed_turn *t, size_t row)
+{
+    size_t *rows = grown(t->rows, t->n_rows, sizeof(*rows));
+
+    if (rows == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    t->rows = rows;
+    t->rows[t->n_rows++] = row;
+}
+
+/* The row that the next operation asks for. */
+static void new_row(struct reader *r, struct feed_turn *t)
+{
+    struct feed *f = r->f;
+    size_t *ops = grown(f->row_ops, f->n_rows, sizeof(*ops));
+
+    if (ops == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    f->row_ops = ops;
+    f->row_ops[f->n_rows] = f->plan.n;
+    add_row(r, t, f->n_rows++);
+}
+
+static struct feed_turn *find(const struct feed *f, const char *id,
+                              uint64_t choice)
+{
+    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;)
+        if (f->turns[i].choice == choice && strcmp(f->turns[i].id, id) == 0)
+            return &f->turns[i];
+    return NULL;
+}
+
+/* A copied slot shares the row that chose the first tokens. */
+static void share_row(struct reader *r, struct feed_turn *t)
+{
+    const struct feed_turn *first = find(r->f, t->id, 0);
+
+    if (first == NULL || first == t || first->n_rows == 0)
+        fail(r, -EBADMSG);
+    else
+        add_row(r, t, first->rows[0]);
+}
+
+static struct feed_turn *begin(struct reader *r, const char *id,
+                               const json_t *m, int64_t time_ns)
+{
+    struct feed *f = r->f;
+    struct feed_turn *turns = grown(f->turns, f->n_turns, sizeof(*turns));
+    const json_t *prompt = json_object_get(m, "prompt");
+    struct feed_turn *t;
+
+    if (turns == NULL) {
+        fail(r, -ENOMEM);
+        return NULL;
+    }
+    f->turns = turns;
+    t = &turns[f->n_turns++];
+    *t = (struct feed_turn){
+        .id = strdup(id), .first_ns = time_ns, .hole = f->n_holes};
+    if (t->id == NULL) {
+        f->n_turns--;
+        fail(r, -ENOMEM);
+        return NULL;
+    }
+    t->choice = (uint32_t)number(r, m, "choice", UINT32_MAX);
+    t->slot = (uint32_t)number(r, json_object_get(m, "params"), "slot",
+                               PLAN_SLOTS - 1);
+    for (size_t i = 0; i < json_array_size(prompt); i++)
+        add_id(r, t, json_array_get(prompt, i));
+    t->n_prompt = t->n_ids;
+    if (t->n_prompt == 0)
+        fail(r, -EBADMSG);
+    else if (number(r, m, "cached", UINT32_MAX) == t->n_prompt)
+        share_row(r, t);
+    return t;
+}
+
+/* The tokens of a member; past the prompt each is one more of the answer. */
+static void add_tokens(struct reader *r, struct feed_turn *t, const json_t *m)
+{
+    const json_t *ids = json_object_get(m, "ids");
+    uint64_t position = number(r, m, "start", UINT32_MAX);
+    size_t n = json_array_size(ids);
+
+    if (n == 0 || n != number(r, m, "n", UINT32_MAX))
+        fail(r, -EBADMSG);
+    for (size_t i = 0; r->err == 0 && i < n; i++, position++) {
+        const json_t *v = json_array_get(ids, i);
+        bool wanted = position + 1 >= t->n_prompt;
+
+        if (position == t->n_ids)
+            add_id(r, t, v);
+        else if (position > t->n_ids ||
+                 json_integer_value(v) != t->ids[position])
+            fail(r, -EBADMSG);
+        if (r->err != 0)
+            return;
+        if (wanted)
+            new_row(r, t);
+        add_op(r, (struct plan_op){.kind = PLAN_TOKEN,
+                                   .wanted = wanted,
+                                   .slot = t->slot,
+                                   .id = t->ids[position],
+                                   .position = (uint32_t)position});
+    }
+}
+
+static void add_member(struct reader *r, const json_t *m, int64_t time_ns)
+{
+    const char *id = json_string_value(json_object_get(m, "id"));
+    struct feed_turn *t = NULL;
+
+    if (id == NULL)
+        fail(r, -EBADMSG);
+    else if (json_object_get(m, "prompt") != NULL)
+        t = begin(r, id, m, time_ns);
+    else
+        t = find(r->f, id, number(r, m, "choice", UINT32_MAX));
+    if (t == NULL)
+        fail(r, -EBADMSG);
+    else
+        add_tokens(r, t, m);
+}
+
+static void add_ops(struct reader *r, const json_t *ops)
+{
+    for (size_t i = 0; i < json_array_size(ops); i++) {
+        const json_t *v = json_array_get(ops, i);
+        struct plan_op op;
+
+        if (!json_is_string(v) ||
+            plan_read_op(span_of(json_string_value(v), json_string_length(v)),
+                         &op) != PARSE_OK ||
+            op.kind == PLAN_TOKEN || op.kind == PLAN_DECODE ||
+            op.kind == PLAN_HOLE)
+            fail(r, -EBADMSG);
+        else
+            add_op(r, op);
+    }
+}
+
+static int64_t time_of(struct reader *r, const json_t *root)
+{
+    const json_t *v = json_object_get(root, "time_ns");
+    uint64_t ns = 0;
+
+    if (!json_is_string(v) ||
+        record_parse_u64(span_of(json_string_value(v), json_string_length(v)),
+                         &ns) != PARSE_OK)
+        fail(r, -EBADMSG);
+    return (int64_t)ns;
+}
+
+static void turn_fini(struct feed_turn *t)
+{
+    free(t->id);
+    free(t->ids);
+    free(t->rows);
+}
+
+/* Nothing of the message being read was said. What it made of the requests
+ * under way ends with them. */
+static void take_back(struct reader *r)
+{
+    struct feed *f = r->f;
+
+    while (f->n_turns > r->n_turns)
+        turn_fini(&f->turns[--f->n_turns]);
+    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;) {
+        struct feed_turn *t = &f->turns[i];
+
+        while (t->n_rows > 0 && t->rows[t->n_rows - 1] >= r->n_rows)
+            t->n_rows--;
+        /* The last row's choice was not fed. */
+        if (t->n_ids + 1 > t->n_prompt + t->n_rows)
+            t->n_ids = t->n_prompt + t->n_rows - (t->n_rows > 0);
+    }
+    f->plan.n = r->n_ops;
+    f->plan.slots = r->slots;
+    f->n_rows = r->n_rows;
+}
+
+/* What comes next is not known. */
+static void add_hole(struct reader *r)
+{
+    struct feed *f = r->f;
+    struct feed_hole *holes;
+
+    if (r->in_hole)
+        return;
+    holes = grown(f->holes, f->n_holes, sizeof(*holes));
+    if (holes == NULL) {
+        fail(r, -ENOMEM);
+        return;
+    }
+    f->holes = holes;
+    holes[f->n_holes++] = (struct feed_hole){r->last_ns, INT64_MAX};
+    r->in_hole = true;
+    add_op(r, (struct plan_op){.kind = PLAN_HOLE});
+}
+
+static void add_pass(struct reader *r, const json_t *root)
+{
+    const json_t *members = json_object_get(root, "members");
+    int64_t time_ns = time_of(r, root);
+
+    r->n_ops = r->f->plan.n;
+    r->n_rows = r->f->n_rows;
+    r->n_turns = r->f->n_turns;
+    r->slots = r->f->plan.slots;
+    add_ops(r, json_object_get(root, "ops"));
+    for (size_t i = 0; r->err == 0 && i < json_array_size(members); i++)
+        add_member(r, json_array_get(members, i), time_ns);
+    add_op(r, (struct plan_op){.kind = PLAN_DECODE});
+    if (r->err != 0) {
+        take_back(r);
+        return;
+    }
+    if (r->in_hole)
+        r->f->holes[r->f->n_holes - 1].to_ns = time_ns;
+    r->in_hole = false;
+    r->last_ns = time_ns;
+}
+
+static void add_message(struct reader *r, struct span text)
+{
+    json_error_t error;
+    json_t *root = json_loadb((const char *)text.p, text.n,
+                              JSON_REJECT_DUPLICATES, &error);
+    uint64_t seq = number(r, root, "seq", INT64_MAX);
+
+    if (r->err == 0 && seq < r->next) {
+        json_decref(root); /* again, or late */
+        return;
+    }
+    if (r->err == 0 && seq > r->next)
+        add_hole(r);
+    if (r->err == 0) {
+        r->next = seq + 1;
+        add_pass(r, root);
+    }
+    if (r->err == -EBADMSG) {
+        r->err = 0;
+        add_hole(r);
+    }
+    json_decref(root);
+}
+
+int feed_read(const struct span *messages, size_t n, struct feed *ret_f)
+{
+    struct feed f = {0};
+    struct reader r = {.f = &f, .last_ns = INT64_MIN};
+
+    for (size_t i = 0; r.err == 0 && i < n; i++)
+        add_message(&r, messages[i]);
+    if (r.err != 0) {
+        feed_fini(&f);
+        return r.err;
+    }
+    *ret_f = f;
+    return 0;
+}
+
+void feed_fini(struct feed *f)
+{
+    for (size_t i = 0; i < f->n_turns; i++)
+        turn_fini(&f->turns[i]);
+    free(f->turns);
+    free(f->holes);
+    free(f->row_ops);
+    plan_fini(&f->plan);
+    *f = (struct feed){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * feed.h - the messages of a batch feed as a plan: what an engine did, whose
+ * rows are whose.
+ *
+ * Comes in: the messages of one feed from its first on (docs/batch-feed.md),
+ * with `ids`, `params.slot` and `ops`. Goes out: the plan, and of each request
+ * and choice its turn: prompt, tokens, and which of the plan's rows of logits
+ * are its steps; and the holes in it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef LLAMA_FEED_H
+#define LLAMA_FEED_H
+
+#include "engine/llama/schedule/plan.h"
+
+struct feed_turn {
+    char *id;
+    uint32_t choice, slot;
+    int64_t first_ns;
+    uint32_t *ids; /* prompt, then every token fed after it */
+    size_t n_ids, n_prompt;
+    size_t *rows; /* of the plan: row s chose token s of the answer */
+    size_t n_rows;
+    size_t hole; /* how many holes were before it */
+};
+
+/* Where messages are missing, or do not fit those before: between the times of
+ * the last one before and the first one after, INT64_MIN and INT64_MAX if there
+ * is none. A request that was under way then has nothing after it. */
+struct feed_hole {
+    int64_t from_ns, to_ns;
+};
+
+struct feed {
+    struct plan plan;
+    size_t n_rows;   /* of the plan, wanted */
+    size_t *row_ops; /* of each the plan's operation that asks for it */
+    struct feed_turn *turns;
+    size_t n_turns;
+    struct feed_hole *holes;
+    size_t n_holes;
+};
+
+/* Messages in the order of their records; one that comes late or again is
+ * passed over. What is no message, lacks what a plan needs or contradicts the
+ * others is a hole like one that is missing. -ENOMEM. The caller ends *ret_f
+ * with feed_fini. */
+int feed_read(const struct span *messages, size_t n, struct feed *ret_f);
+void feed_fini(struct feed *f);
+
+#endif

@@ -1,0 +1,405 @@
+/*
+ * run.c - one job packet run once: run.h.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "job/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config/log.h"
+#include "engine/assay/drawn.h"
+#include "engine/llama/run_llama.h"
+#include "job/run_again.h"
+#include "job/served.h"
+#include "recompute/model.h"
+#include "recompute/tokenizer.h"
+#include "recompute/transcript.h"
+#include "store/dialect.h"
+#include "store/record.h"
+
+enum { TOP_LEAST = 5 }; /* alternatives reported even if nobody asked */
+
+/* One answer being made. */
+struct answer {
+    const struct served *model;
+    struct request *request;
+    struct transcript transcript;
+    struct generation generation;
+    struct drawn *drawn;
+    bool forced;
+    int err;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail on Linux */
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A word of docs/records.md for what a generation could not do. */
+static const char *reason_of(int err)
+{
+    switch (err) {
+    case -EINVAL:
+    case -ENOSPC:
+    case -ERANGE:
+    case -EILSEQ:
+        return "unsupported_parameter";
+    default:
+        return "worker_failed";
+    }
+}
+
+/* Our own numerics have none; those of an engine are what some model that we
+ * have open was opened with. */
+static bool recipe_known(const struct run_options *o, const struct job *j)
+{
+    struct span numerics = record_find(j->manifest, "numerics");
+    struct span recipe = record_find(j->manifest, "recipe");
+
+    if (span_eq_str(numerics, "fixed"))
+        return span_eq_str(recipe, "-");
+    for (size_t i = 0; i < o->n_models; i++)
+        if (span_eq_str(numerics, o->models[i].manifest.numerics) &&
+            span_eq_str(recipe, o->models[i].manifest.recipe))
+            return true;
+    return false;
+}
+
+/* The model that the packet's manifest names, or NULL with the reason. */
+static const struct served *find_model(const struct run_options *o,
+                                       const struct job *j,
+                                       const char **ret_reason)
+{
+    uint8_t manifest[32];
+
+    if (o->any_manifest)
+        return &o->models[0];
+    *ret_reason = "no_manifest";
+    if (record_parse_hex(record_find(j->manifest, "manifest"), manifest,
+                         sizeof manifest) != PARSE_OK)
+        return NULL;
+    *ret_reason = "no_recipe";
+    if (!recipe_known(o, j))
+        return NULL;
+    *ret_reason = "no_weights";
+    for (size_t i = 0; i < o->n_models; i++)
+        if (memcmp(o->models[i].manifest.manifest, manifest, sizeof manifest) ==
+            0)
+            return &o->models[i];
+    return NULL;
+}
+
+/* Takes the next choice's ids from the packet; PARSE_BAD: not its form. */
+static enum parse take_claimed(struct cursor *c, struct pile *pile,
+                               uint32_t **ret_ids, size_t *ret_n)
+{
+    size_t n = cursor_be32(c);
+
+    if (n > cursor_left(c) / 4)
+        c->bad = true;
+    if (c->bad)
+        return PARSE_BAD;
+    *ret_ids = pile_take(pile, n + 1, sizeof **ret_ids);
+    *ret_n = n;
+    for (size_t i = 0; i < n && *ret_ids != NULL; i++)
+        (*ret_ids)[i] = cursor_be32(c);
+    return PARSE_OK;
+}
+
+static void on_new(void *arg, struct generation *g, size_t from)
+{
+    struct answer *a = arg;
+    struct span piece;
+
+    if (a->forced)
+        return; /* its text is made at the end */
+    for (size_t i = from; i < g->n_tokens && a->err == 0; i++)
+        a->err = transcript_token(&a->transcript, g->tokens[i].id, &piece);
+    if (a->err != 0 || transcript_stopped(&a->transcript))
+        generation_stop(g);
+}
+
+/* Where the answer would have ended: walks what would have been chosen while
+ * it is what was claimed. */
+static int end_forced(struct answer *a, const uint32_t *claimed,
+                      const char **ret_finish)
+{
+    struct generation *g = &a->generation;
+    const struct model_config *c = model_config(a->model->model);
+    struct span piece;
+    int err = 0;
+
+    *ret_finish = "";
+    for (size_t i = 0; i < g->n_tokens; i++) {
+        uint32_t id = g->tokens[i].id;
+        bool last = i + 1 == a->request->max_tokens ||
+                    g->params.n_prompt + i + 1 == c->context;
+
+        err = transcript_token(&a->transcript, id, &piece);
+        if (err != 0 || id != claimed[i])
+            return err;
+        if (model_is_eos(c, id) && !a->request->ignore_eos)
+            *ret_finish = "stop";
+        else if (transcript_stopped(&a->transcript))
+            *ret_finish = "stop";
+        else if (last)
+            *ret_finish = "length";
+        if (**ret_finish != '\0') {
+            g->n_tokens = i + 1;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static struct result_candidate candidate_of(const struct answer *a,
+                                            const struct candidate *c)
+{
+    return (struct result_candidate){
+        c->id, float_bits(c->logprob),
+        tokenizer_bytes(a->model->tokenizer, c->id)};
+}
+
+static void fill_tokens(const struct answer *a, struct pile *pile,
+                        struct result_choice *ret_c)
+{
+    const struct generation *g = &a->generation;
+
+    ret_c->tokens = pile_take(pile, g->n_tokens, sizeof *ret_c->tokens);
+    for (size_t i = 0; !pile->failed && i < g->n_tokens; i++) {
+        struct result_token *t = &ret_c->tokens[i];
+
+        t->chosen = candidate_of(a, &g->tokens[i]);
+        t->n_top = g->n_top;
+        t->top = pile_take(pile, g->n_top, sizeof *t->top);
+        for (size_t k = 0; !pile->failed && k < g->n_top; k++)
+            t->top[k] = candidate_of(a, &g->top[i * g->n_top + k]);
+        ret_c->n_tokens = i + 1;
+    }
+}
+
+static int add_digests(struct answer *a, struct outcome *o)
+{
+    struct result *r = &o->result;
+    struct span *all;
+    size_t n;
+    int err = drawn_count(a->drawn, &n);
+
+    all = pile_take(&o->pile, r->n_digests + n, sizeof *all);
+    for (size_t i = 0; all != NULL && i < r->n_digests; i++)
+        all[i] = r->digests[i];
+    r->digests = all;
+    for (size_t i = 0; err == 0 && all != NULL && i < n; i++) {
+        uint8_t *digest = pile_take(&o->pile, 32, 1);
+
+        if (digest == NULL)
+            break;
+        err = drawn_digest(a->drawn, i, digest);
+        all[r->n_digests++] = span_of(digest, 32);
+    }
+    return err;
+}
+
+static const char *finish_of(enum generate_end end)
+{
+    return end == GENERATE_LENGTH ? "length" : "stop";
+}
+
+static int finish_answer(struct answer *a, const struct generate *p,
+                         struct outcome *o, struct result_choice *c)
+{
+    const char *finish = finish_of(a->generation.end);
+    struct span piece;
+    int err = a->err;
+
+    if (err == 0 && a->forced)
+        err = end_forced(a, p->forced, &finish);
+    if (err == 0)
+        err = transcript_end(&a->transcript, &piece);
+    if (err == 0)
+        err = add_digests(a, o);
+    if (err != 0)
+        return err;
+    c->index = p->choice;
+    c->finish = span_str(finish);
+    c->text = pile_copy(&o->pile, transcript_text(&a->transcript));
+    c->prompt_ids = pile_take(&o->pile, p->n_prompt, sizeof *c->prompt_ids);
+    c->n_prompt_ids = p->n_prompt;
+    if (c->prompt_ids != NULL)
+        memcpy(c->prompt_ids, p->prompt, p->n_prompt * sizeof *p->prompt);
+    fill_tokens(a, &o->pile, c);
+    o->result.completion_tokens += c->n_tokens;
+    return o->pile.failed ? -ENOMEM : 0;
+}
+
+/* A claim that cannot even be fed, for an id outside the vocabulary or more
+ * tokens than the context holds, is answered by generating. */
+static int start(struct answer *a, struct generate *p)
+{
+    int err = generation_init(a->model->forward, p, &a->generation);
+
+    if (p->n_forced > 0 && (err == -ERANGE || err == -ENOSPC)) {
+        p->n_forced = 0;
+        err = generation_init(a->model->forward, p, &a->generation);
+    }
+    a->forced = p->n_forced > 0;
+    return err;
+}
+
+static int run_answer(struct answer *a, struct generate *p, const struct job *j,
+                      struct outcome *o)
+{
+    const struct model_config *c = model_config(a->model->model);
+    const struct request_prompt *prompt =
+        request_prompt_of(a->request, p->choice);
+    int err;
+
+    a->drawn = drawn_open(j->nonce, p->choice, c->hidden);
+    if (a->drawn == NULL)
+        return -ENOMEM;
+    p->seen = drawn_seen;
+    p->seen_arg = a->drawn;
+    err = transcript_init(&a->transcript, a->model->tokenizer,
+                          a->request->stops, a->request->n_stops, prompt->echo);
+    if (err == 0)
+        err = start(a, p);
+    if (err == 0) {
+        err = generation_run(&a->generation, on_new, a);
+        if (err == 0)
+            err = finish_answer(a, p, o, &o->result.choices[p->choice]);
+        generation_fini(&a->generation);
+    }
+    transcript_fini(&a->transcript);
+    drawn_close(a->drawn);
+    return err;
+}
+
+static int run_answers(const struct served *m, struct request *r,
+                       const struct job *j, struct outcome *o)
+{
+    struct cursor claimed = cursor_of(j->claimed);
+    size_t n = request_answers(r);
+    uint32_t most = model_config(m->model)->vocab;
+    int err = 0;
+
+    if (r->sampling.n_top < TOP_LEAST)
+        r->sampling.n_top = TOP_LEAST < most ? TOP_LEAST : most;
+    for (size_t i = 0; i < r->n_prompts; i++)
+        o->result.prompt_tokens += r->prompts[i].n_ids;
+    o->result.choices = pile_take(&o->pile, n, sizeof *o->result.choices);
+    for (size_t k = 0; err == 0 && !o->pile.failed && k < n; k++) {
+        struct answer a = {.model = m, .request = r};
+        struct generate p = request_generate(r, k);
+        uint32_t *ids = NULL;
+
+        if (j->mode == JOB_FORCED &&
+            take_claimed(&claimed, &o->pile, &ids, &p.n_forced) != PARSE_OK)
+            return -EBADMSG;
+        p.forced = ids;
+        err = run_answer(&a, &p, j, o);
+        o->result.n_choices = k + 1;
+    }
+    return o->pile.failed ? -ENOMEM : err;
+}
+
+static int run_request(const struct served *m, const struct job *j,
+                       struct outcome *o, const char **ret_reason)
+{
+    struct request_model model = served_request_model(m);
+    struct api_exchange x = {0};
+    struct request r;
+    char api[64];
+    int err = -ENOTSUP;
+
+    *ret_reason = "unsupported_api";
+    (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
+                   (const char *)j->api.p); /* a longer name is unknown */
+    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
+        err = request_init(api, &x.request, &model, NULL, &r, ret_reason);
+    if (err == 0) {
+        err = run_answers(m, &r, j, o);
+        request_fini(&r);
+    }
+    dialect_free(&x);
+    if (err != 0 && err != -ENOTSUP)
+        *ret_reason = reason_of(err);
+    return err;
+}
+
+/* Back to a result without choices. */
+static void refuse(struct outcome *o, const char *reason)
+{
+    struct result *r = &o->result;
+
+    r->ok = false;
+    r->reason = span_str(reason);
+    r->n_choices = r->n_digests = 0;
+    r->prompt_tokens = r->completion_tokens = 0;
+}
+
+/* The name that the manifest declares; else what the request says. */
+static void set_model(struct outcome *o, const struct job *j)
+{
+    struct span value = record_find(j->manifest, "model");
+    char *name = pile_take(&o->pile, value.n + 1, 1);
+    size_t n;
+
+    o->result.model = j->model;
+    if (name != NULL && value.n != 0 &&
+        record_parse_text(value, name, value.n, &n) == PARSE_OK)
+        o->result.model = span_of(name, n);
+}
+
+static int run_on(const struct served *m, const struct job *j,
+                  struct outcome *o, const char **ret_reason)
+{
+    if (m->llama == NULL)
+        return run_request(m, j, o, ret_reason);
+    return j->mode == JOB_AGAIN ? run_again(m->llama, j, o, ret_reason)
+                                : run_llama(m->llama, j, o, ret_reason);
+}
+
+int run_job(const struct run_options *o, const struct job *j, uint32_t run,
+            struct outcome *ret_o)
+{
+    struct result *r = &ret_o->result;
+    const char *reason = "worker_failed";
+    const struct served *m;
+    int64_t start_ns = now_ns();
+    int err = -ENOTSUP;
+
+    *ret_o = (struct outcome){.result = {.run = run, .ok = true}};
+    memcpy(r->unit, j->unit, sizeof r->unit);
+    memcpy(r->nonce, j->nonce, sizeof r->nonce);
+    r->worker = span_str(o->worker);
+    r->route = span_str("invariant");
+    r->level = span_str("-");
+    set_model(ret_o, j);
+    m = find_model(o, j, &reason);
+    if (m != NULL) {
+        memcpy(r->manifest, m->manifest.manifest, sizeof r->manifest);
+        err = run_on(m, j, ret_o, &reason);
+    }
+    if (err != 0) {
+        refuse(ret_o, reason);
+        log_debug("job not run reason=%s err=%d", reason, err);
+    }
+    ret_o->elapsed_ns = now_ns() - start_ns;
+    if (ret_o->pile.failed) {
+        run_fini(ret_o);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void run_fini(struct outcome *o)
+{
+    pile_fini(&o->pile);
+}

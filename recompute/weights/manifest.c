@@ -1,0 +1,282 @@
+/*
+ * manifest.c - digests of the files that decide what a model answers.
+ * Comes in: a model directory. Goes out: name, size and SHA-256 of each file,
+ * and the digests over them that manifest.h defines.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recompute/manifest.h"
+#include "base/why.h"
+#include "recompute/model.h"
+#include "store/record.h"
+#include "weights/safetensors.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const plain_files[] = {
+    "chat_template.jinja",          "config.json",    "generation_config.json",
+    "model.safetensors.index.json", "tokenizer.json", "tokenizer_config.json",
+};
+
+static int hash_stream(FILE *f, EVP_MD_CTX *c, struct manifest_file *ret_f)
+{
+    uint8_t buf[65536];
+    size_t n;
+
+    ret_f->bytes = 0;
+    if (EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1)
+        return -ENOMEM;
+    while ((n = fread(buf, 1, sizeof(buf), f)) > 0) {
+        ret_f->bytes += n;
+        if (EVP_DigestUpdate(c, buf, n) != 1)
+            return -ENOMEM;
+    }
+    if (ferror(f))
+        return -EIO;
+    return EVP_DigestFinal_ex(c, ret_f->sha256, NULL) == 1 ? 0 : -ENOMEM;
+}
+
+static int hash_path(const char *path, struct manifest_file *ret_f)
+{
+    EVP_MD_CTX *c = NULL;
+    FILE *f = fopen(path, "rbe");
+    int err;
+
+    if (f == NULL)
+        return -errno;
+    c = EVP_MD_CTX_new();
+    err = c == NULL ? -ENOMEM : hash_stream(f, c, ret_f);
+    EVP_MD_CTX_free(c);
+    (void)fclose(f); /* only read */
+    return err;
+}
+
+static int hash_file(const char *dir, const char *name,
+                     struct manifest_file *ret_f)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    (void)snprintf(ret_f->name, sizeof(ret_f->name), "%s", name);
+    return hash_path(path, ret_f);
+}
+
+int manifest_add_alternative(struct manifest *m, const char *path,
+                             const char *name, struct why *ret_why)
+{
+    struct manifest_file *all = reallocarray(
+        m->alternatives, m->n_alternatives + 1, sizeof(*m->alternatives));
+    struct manifest_file *f;
+    int err;
+
+    if (all == NULL)
+        return why_set(ret_why, -ENOMEM, "no memory");
+    m->alternatives = all;
+    f = &all[m->n_alternatives];
+    if (snprintf(f->name, sizeof(f->name), "%s", name) >= (int)sizeof(f->name))
+        return why_set(ret_why, -ENAMETOOLONG, "%s: the name is too long",
+                       name);
+    err = hash_path(path, f);
+    if (err != 0)
+        return why_set(ret_why, err, "%s: %s", name, strerror(-err));
+    m->n_alternatives++;
+    return 0;
+}
+
+static int add_file(struct manifest *m, const char *dir, const char *name,
+                    struct why *why)
+{
+    int err = hash_file(dir, name, &m->files[m->n_files]);
+
+    if (err != 0)
+        return why_set(why, err, "%s: %s", name, strerror(-err));
+    m->n_files++;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct manifest_file *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
+                       struct why *ret_why)
+{
+    DIR *d = opendir(dir);
+    size_t n = 0;
+
+    if (d == NULL)
+        return why_set(ret_why, -errno, "%s: %s", dir, strerror(errno));
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        if (ends_in(e->d_name, ".gguf") &&
+            strlen(e->d_name) < MANIFEST_NAME_MAX && n++ == 0)
+            strcpy(ret_name, e->d_name); /* it fits */
+    (void)closedir(d);                   /* only read */
+    return n == 1 ? 0 : why_refuse(ret_why, "%zu GGUF files, not one", n);
+}
+
+/* A deployment: what it declares, and its weights. */
+static int add_deployment(struct manifest *m, const char *dir, struct why *why)
+{
+    char name[MANIFEST_NAME_MAX];
+    int err = manifest_find_gguf(dir, name, why);
+
+    if (err == 0)
+        err = add_file(m, dir, "engine.json", why);
+    if (err == 0)
+        err = add_file(m, dir, name, why);
+    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
+    return err;
+}
+
+static int add_files(struct manifest *m, const char *dir, struct why *why)
+{
+    char **shard;
+    size_t n;
+    int err = shards_list(dir, &shard, &n, why);
+
+    if (err != 0)
+        return err;
+    for (size_t i = 0; i < n && err == 0; i++)
+        err = add_file(m, dir, shard[i], why);
+    for (size_t i = 0;
+         err == 0 && i < sizeof(plain_files) / sizeof(*plain_files); i++) {
+        err = add_file(m, dir, plain_files[i], why);
+        if (err == -ENOENT && strcmp(plain_files[i], "config.json") != 0)
+            err = 0; /* the others may be missing */
+    }
+    shards_free(shard, n);
+    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
+    return err;
+}
+
+/* Adds what sha256sum(1) prints for the file. */
+static void add_line(EVP_MD_CTX *c, const struct manifest_file *f)
+{
+    char line[64 + 2 + MANIFEST_NAME_MAX + 1];
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(f->sha256); i++)
+        n += (size_t)snprintf(line + n, 3, "%02x", f->sha256[i]);
+    n += (size_t)snprintf(line + n, sizeof(line) - n, "  %s\n", f->name);
+    (void)EVP_DigestUpdate(c, line, n); /* fails in EVP_DigestFinal then */
+}
+
+static bool is_weights(const struct manifest_file *f)
+{
+    return ends_in(f->name, ".safetensors") || ends_in(f->name, ".gguf");
+}
+
+/* only_weights: the lines of the files with weights, nothing before them. */
+static int digest(const struct manifest *m, bool only_weights,
+                  uint8_t ret_digest[32])
+{
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    char head[160];
+    int n, good;
+
+    if (c == NULL || EVP_DigestInit_ex(c, EVP_sha256(), NULL) != 1) {
+        EVP_MD_CTX_free(c);
+        return -ENOMEM;
+    }
+    n = snprintf(head, sizeof(head),
+                 "assay-manifest/1\nnumerics %s\nrecipe %s\n", m->numerics,
+                 m->recipe[0] != '\0' ? m->recipe : "-");
+    good = only_weights || EVP_DigestUpdate(c, head, (size_t)n) == 1;
+    for (size_t i = 0; i < m->n_files; i++)
+        if (!only_weights || is_weights(&m->files[i]))
+            add_line(c, &m->files[i]);
+    good = good && EVP_DigestFinal_ex(c, ret_digest, NULL) == 1;
+    EVP_MD_CTX_free(c);
+    return good ? 0 : -ENOMEM;
+}
+
+static void pick(const struct manifest *m, const char *name,
+                 uint8_t ret_digest[32])
+{
+    for (size_t i = 0; i < m->n_files; i++)
+        if (strcmp(m->files[i].name, name) == 0)
+            memcpy(ret_digest, m->files[i].sha256, 32);
+}
+
+int manifest_init(const char *dir, const char *numerics, const char *recipe,
+                  struct manifest *ret_m, struct why *ret_why)
+{
+    struct manifest m = {0};
+    int err;
+
+    (void)snprintf(m.numerics, sizeof(m.numerics), "%s", numerics);
+    (void)snprintf(m.recipe, sizeof(m.recipe), "%s", recipe);
+    m.files = calloc(MANIFEST_FILES_MAX, sizeof(*m.files));
+    if (m.files == NULL)
+        return why_set(ret_why, -ENOMEM, "no memory");
+    err = strcmp(numerics, "ggml") == 0 ? add_deployment(&m, dir, ret_why)
+                                        : add_files(&m, dir, ret_why);
+    if (err == 0)
+        err = digest(&m, false, m.manifest);
+    if (err == 0)
+        err = digest(&m, true, m.weights);
+    if (err != 0) {
+        manifest_fini(&m);
+        return err;
+    }
+    pick(&m, "config.json", m.config);
+    pick(&m, "tokenizer.json", m.tokenizer);
+    pick(&m, "tokenizer_config.json", m.template);
+    pick(&m, "chat_template.jinja", m.template);
+    *ret_m = m;
+    return 0;
+}
+
+void manifest_fini(struct manifest *m)
+{
+    free(m->files);
+    free(m->alternatives);
+    m->files = m->alternatives = NULL;
+}
+
+static void record_file(struct record *r, const char *key,
+                        const struct manifest_file *f)
+{
+    record_begin(r, key);
+    record_add_text(r, span_str(f->name));
+    record_add_u64(r, f->bytes);
+    record_add_hex(r, span_of(f->sha256, 32));
+    record_end(r);
+}
+
+bool manifest_record(const struct manifest *m, const char *model,
+                     const char *engine, struct record *r)
+{
+    record_init(r);
+    record_text(r, "model", span_str(model));
+    record_hex(r, "manifest", span_of(m->manifest, 32));
+    record_hex(r, "weights", span_of(m->weights, 32));
+    record_hex(r, "config", span_of(m->config, 32));
+    record_hex(r, "tokenizer", span_of(m->tokenizer, 32));
+    record_hex(r, "template", span_of(m->template, 32));
+    record_text(r, "engine", span_str(engine));
+    record_text(r, "numerics", span_str(m->numerics));
+    record_text(r, "recipe", span_str(m->recipe));
+    record_text(r, "level", span_str(m->level));
+    for (size_t i = 0; i < m->n_files; i++)
+        record_file(r, "file", &m->files[i]);
+    for (size_t i = 0; i < m->n_alternatives; i++)
+        record_file(r, "alternative", &m->alternatives[i]);
+    return !r->full;
+}
