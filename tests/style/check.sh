@@ -62,4 +62,7 @@ done
 # A forbidden include does not compile: each room sees only what it may.
 tests/style/arrows.sh || bad=1
 
+# The tools that read the tree as a whole say what they should.
+(cd tests/style && python3 -m unittest -q) || bad=1
+
 exit $bad
