@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "numerics/fixed/kernels.h"
+#include "base/cpu.h"
 
 enum { LOOKS = 20000, THREADS_MAX = 256 };
 
@@ -71,7 +71,7 @@ static void *pool_thread(void *arg)
     unsigned seen = 0;
 
     /* Inherited from the thread that made this one. */
-    assert(fixed_environment() == 0);
+    assert(cpu_float_environment() == 0);
     for (;;) {
         pool_wait(p, seen);
         seen++;

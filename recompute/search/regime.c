@@ -17,7 +17,7 @@ uint64_t signature_mix(uint64_t h, uint64_t v)
     return (h ^ h >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
-static int add_product(struct product_shape *list, size_t *n,
+static int add_product(struct ggml_shape *list, size_t *n,
                        const struct matrix *w)
 {
     for (size_t i = 0; i < *n; i++)
@@ -25,7 +25,7 @@ static int add_product(struct product_shape *list, size_t *n,
             return 0;
     if (*n == REGIME_PRODUCTS)
         return -ENOSPC;
-    list[(*n)++] = (struct product_shape){w->type, w->k, w->m};
+    list[(*n)++] = (struct ggml_shape){w->type, w->k, w->m};
     return 0;
 }
 
@@ -43,13 +43,14 @@ static int add_layer(struct alphabet *a, const struct layer *l, bool last)
     return err;
 }
 
-static uint64_t forms(const struct alphabet *a, const struct product_shape *s,
+static uint64_t forms(const struct alphabet *a, const struct ggml_shape *s,
                       size_t n, size_t at[2])
 {
     uint64_t h = 0;
 
     for (size_t i = 0; i < n; i++)
-        h = signature_mix(h, form_of(&a->recipe->build, &s[i], at[0], at[1]));
+        h = signature_mix(h,
+                          ggml_form_of(&a->recipe->build, &s[i], at[0], at[1]));
     return h;
 }
 

@@ -7,10 +7,9 @@
  * row equal bits. And the list of distinct regimes that one generated token
  * can run under: alone, beside others, among many, ...
  *
- * Signatures come from the rules of numerics/ggml themselves (form_of), asked
- * for each product of the model, so a new weight type or rule needs no change
- * here.
- * SPDX-License-Identifier: Apache-2.0
+ * Signatures come from the rules of numerics/ggml themselves (ggml_form_of),
+ * asked for each product of the model, so a new weight type or rule needs no
+ * change here. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_REGIME_H
 #define LLAMA_REGIME_H
@@ -29,7 +28,7 @@ struct regime {
 
 struct alphabet {
     const struct llama_recipe *recipe;
-    struct product_shape body[REGIME_PRODUCTS], tail[REGIME_PRODUCTS];
+    struct ggml_shape body[REGIME_PRODUCTS], tail[REGIME_PRODUCTS];
     size_t n_body, n_tail;
     uint32_t head_dim;
     bool places; /* a row's kernel depends on its place among many */

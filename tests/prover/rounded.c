@@ -5,14 +5,15 @@
  */
 #include "cheat.h"
 
+#include "base/float.h"
 #include "config/exit.h"
 #include "config/log.h"
-#include "numerics/fixed/fixed_math.h"
 #include "recompute/model.h"
 #include "weights/safetensors.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ static float number_at(const struct tensor *t, size_t i)
         return x;
     }
     memcpy(&h, t->data.p + i * 2, 2);
-    return t->dtype == DTYPE_F16 ? fixed_from_f16(h) : fixed_from_bf16(h);
+    return t->dtype == DTYPE_F16 ? float_from_f16(h) : float_from_bf16(h);
 }
 
 /* The nearest of the half's 8-bit steps would need a rounding to half: F16

@@ -53,11 +53,11 @@ struct shape_times {
     double ours, blas;
 };
 
-static double time_ours(const struct panels *w, const float *x, float *out,
-                        size_t rows, struct pool *pool)
+static double time_ours(const struct fixed_panels *w, const float *x,
+                        float *out, size_t rows, struct pool *pool)
 {
     float *packed = numbers(rows * w->k);
-    struct matmul m = {kernels_pick(NULL), w, x, rows, packed, out, w->n};
+    struct matmul m = {fixed_kernels_pick(NULL), w, x, rows, packed, out, w->n};
     double start = now_s(), end;
 
     matmul_run(&m, pool);
@@ -66,7 +66,7 @@ static double time_ours(const struct panels *w, const float *x, float *out,
     return end - start;
 }
 
-static double time_blas(const struct panels *w, const float *weights,
+static double time_blas(const struct fixed_panels *w, const float *weights,
                         const float *x, float *out, size_t rows)
 {
     double start = now_s();
@@ -77,7 +77,7 @@ static double time_blas(const struct panels *w, const float *weights,
     return now_s() - start;
 }
 
-static struct shape_times time_shape(const struct panels *w, size_t rows,
+static struct shape_times time_shape(const struct fixed_panels *w, size_t rows,
                                      struct pool *pool)
 {
     float *x = numbers(rows * w->k), *weights = numbers(w->n * w->k);
@@ -102,7 +102,7 @@ static struct shape_times bench_products(const struct bench *b, size_t rows)
     const struct layer *l = &b->model->layer[0];
     const struct {
         const char *name;
-        const struct panels *w;
+        const struct fixed_panels *w;
     } all[] = {{"qkv", &l->qkv.w},
                {"o", &l->o.w},
                {"gate_up", &l->gate_up.w},
@@ -164,14 +164,15 @@ static void run_once(const struct bench *b, double *ret_prefill,
 
 static double weight_bytes(const struct model *m)
 {
-    size_t n = (m->head.w.n + PANEL - 1) / PANEL * m->head.w.pitch;
+    size_t n = (m->head.w.n + FIXED_PANEL - 1) / FIXED_PANEL * m->head.w.pitch;
 
     for (size_t i = 0; i < m->config.layers; i++) {
         const struct matrix *all[] = {&m->layer[i].qkv, &m->layer[i].o,
                                       &m->layer[i].gate_up, &m->layer[i].down};
 
         for (size_t j = 0; j < 4; j++)
-            n += (all[j]->w.n + PANEL - 1) / PANEL * all[j]->w.pitch;
+            n +=
+                (all[j]->w.n + FIXED_PANEL - 1) / FIXED_PANEL * all[j]->w.pitch;
     }
     return (double)n;
 }

@@ -26,7 +26,7 @@ struct numbers {
 
 /* The file's state while it is walked. */
 struct golden {
-    const struct kernels *k;
+    const struct fixed_kernels *k;
     struct numbers in, in2, want;
     unsigned checked;
 };
@@ -44,14 +44,15 @@ static void must_equal(const struct golden *g, const char *name,
 
 static void check_dot(struct golden *g, float *out)
 {
-    static uint8_t data[NUMBERS_MAX * PANEL * 4];
+    static uint8_t data[NUMBERS_MAX * FIXED_PANEL * 4];
     const uint8_t *row[1] = {(const uint8_t *)g->in2.v};
-    struct panels w = {.type = WEIGHT_F32, .n = 1, .k = g->in.n, .data = data};
-    struct tile t = {
+    struct fixed_panels w = {
+        .type = FIXED_F32, .n = 1, .k = g->in.n, .data = data};
+    struct fixed_tile t = {
         .x = g->in.v, .rows = 1, .w = &w, .end = 1, .out = out, .stride = 1};
 
-    w.pitch = panel_bytes(WEIGHT_F32, w.k);
-    panel_pack(&w, row, 1, data);
+    w.pitch = fixed_panel_bytes(FIXED_F32, w.k);
+    fixed_panel_pack(&w, row, 1, data);
     g->k->tile(&t);
 }
 
@@ -145,7 +146,8 @@ static void walk(struct golden *g)
 static void kernels_give_the_golden_bits(void **state)
 {
     (void)state;
-    for (const struct kernels *const *k = kernels_all(); *k != NULL; k++) {
+    for (const struct fixed_kernels *const *k = fixed_kernels_all(); *k != NULL;
+         k++) {
         static struct golden g;
 
         g = (struct golden){.k = *k};

@@ -130,13 +130,13 @@ static void halves_are_widened_exactly(void **state)
     (void)state;
     for (uint32_t h = 0; h < 65536; h++) {
         double want = half_value((uint16_t)h);
-        float have = fixed_from_f16((uint16_t)h);
+        float have = float_from_f16((uint16_t)h);
 
         assert_true(isnan(want) ? isnan(have)
                                 : bits_of(have) == bits_of((float)want));
     }
-    assert_int_equal(bits_of(fixed_from_bf16(0x3f80)), 0x3f800000);
-    assert_int_equal(bits_of(fixed_from_bf16(0x8001)), 0x80010000);
+    assert_int_equal(bits_of(float_from_bf16(0x3f80)), 0x3f800000);
+    assert_int_equal(bits_of(float_from_bf16(0x8001)), 0x80010000);
 }
 
 int main(int argc, char **argv)

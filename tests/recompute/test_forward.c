@@ -148,13 +148,14 @@ static void compare_model(const char *dir)
     r.vocab = model_config(m)->vocab;
     r.want = rows(TOKENS, r.vocab);
     number_ids(r.ids, TOKENS, r.vocab, 7);
-    for (const struct kernels *const *k = kernels_all(); *k != NULL; k++)
+    for (const struct fixed_kernels *const *k = fixed_kernels_all(); *k != NULL;
+         k++)
         for (unsigned threads = 1; threads <= 3; threads++) {
             struct forward_options o = {.threads = threads,
                                         .kernels = (*k)->name};
 
             assert_int_equal(forward_open(m, &o, &r.f), 0);
-            if (*k == &kernels_ref && threads == 1)
+            if (*k == &fixed_kernels_ref && threads == 1)
                 run_pieces(&r, TOKENS, r.want);
             compare_all(&r);
             forward_close(r.f);

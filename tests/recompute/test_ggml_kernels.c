@@ -72,7 +72,7 @@ static void fill_weights(enum ggml_type type, uint8_t *w, size_t k, int kind,
 
     (void)ggml_type_block(type, &elements, &bytes);
     for (size_t i = 0; i < k; i += elements, w += bytes) {
-        struct block_parts at = block_parts(type);
+        struct ggml_block_parts at = ggml_block_parts(type);
         float f = number(&seed, kind);
         uint16_t h = type == GGML_F16 ? f16_of(f) : bf16_of(f);
 
@@ -91,12 +91,12 @@ struct product_case {
     const struct ggml_kernels *kernels;
     struct ggml_build build;
     enum ggml_type type;
-    enum form form;
+    enum ggml_form form;
     size_t k, w_n, x_n;
     int kind;
 };
 
-static bool has_form(enum ggml_type type, enum form form)
+static bool has_form(enum ggml_type type, enum ggml_form form)
 {
     bool k_quant = type == GGML_Q4_K || type == GGML_Q5_K || type == GGML_Q6_K;
     bool plain = type == GGML_F32 || type == GGML_F16 || type == GGML_BF16;
@@ -111,7 +111,7 @@ static void compare_product(const struct product_case *c)
 {
     static uint8_t w[ROWS * K_MAX * 4], x[ROWS * K_MAX * 8];
     static float in[ROWS * K_MAX], fast[ROWS * ROWS], slow[ROWS * ROWS];
-    enum act act = act_of(c->type, &c->build);
+    enum ggml_act act = ggml_act_of(c->type, &c->build);
     uint32_t elements, bytes;
     struct ggml_tile t = {.build = &c->build,
                           .type = c->type,
@@ -119,7 +119,7 @@ static void compare_product(const struct product_case *c)
                           .w = w,
                           .w_n = c->w_n,
                           .x = x,
-                          .x_bytes = act_bytes(act, c->k),
+                          .x_bytes = ggml_act_bytes(act, c->k),
                           .x_n = c->x_n,
                           .stride = ROWS};
 
@@ -129,13 +129,13 @@ static void compare_product(const struct product_case *c)
     for (size_t o = 0; o < c->w_n; o++)
         fill_weights(c->type, w + o * t.w_bytes, c->k, c->kind, (uint32_t)o);
     for (size_t r = 0; r < c->x_n; r++)
-        act_round_ref(act, in + r * c->k, c->k, x + r * t.x_bytes);
+        ggml_act_round_ref(act, in + r * c->k, c->k, x + r * t.x_bytes);
     memset(fast, 0, sizeof fast);
     memset(slow, 0, sizeof slow);
     t.out = fast;
-    c->kernels->tile(c->form, &t);
+    ggml_tile(c->kernels, c->form, &t);
     t.out = slow;
-    tile_ref(c->form, &t);
+    ggml_tile_ref(c->form, &t);
     if (memcmp(fast, slow, sizeof fast) != 0)
         fail_msg("%s: %s form %d lanes %u bf16 %d k %zu, %zu by %zu, kind %d",
                  c->kernels->name, ggml_type_name(c->type), c->form,
@@ -147,7 +147,7 @@ static void compare_sizes(struct product_case c)
     static const size_t floats[] = {1,  7,   8,   15,  31,  63, 64,
                                     65, 100, 127, 128, 172, 576};
     static const size_t blocks[] = {256, 512, 1024};
-    bool is_float = act_of(c.type, &c.build) < ACT_Q8;
+    bool is_float = ggml_act_of(c.type, &c.build) < ACT_Q8;
     const size_t *k = is_float ? floats : blocks;
     size_t n = is_float ? sizeof floats / sizeof *floats : 3;
 
@@ -177,7 +177,7 @@ static void products_equal_the_reference(void **state)
             for (int form = 0; form < FORMS; form++) {
                 c.build = builds[b];
                 c.type = types[i];
-                c.form = (enum form)form;
+                c.form = (enum ggml_form)form;
                 if (has_form(c.type, c.form))
                     compare_sizes(c);
             }
@@ -197,8 +197,8 @@ static void rounded_activations_equal_the_reference(void **state)
                     memset(x, 0, sizeof x);
                 memset(fast, 0, sizeof fast);
                 memset(slow, 0, sizeof slow);
-                k->act_round((enum act)a, x, K_MAX, fast);
-                act_round_ref((enum act)a, x, K_MAX, slow);
+                k->rows->act_round((enum ggml_act)a, x, K_MAX, fast);
+                ggml_act_round_ref((enum ggml_act)a, x, K_MAX, slow);
                 assert_memory_equal(fast, slow, sizeof fast);
             }
 }
@@ -214,22 +214,24 @@ static void rows_equal_the_reference(void **state)
         for (size_t n = 1; n < K_MAX; n = n * 2 + 5) {
             fill(x, n, (uint32_t)n, kind);
             fill(y, n, (uint32_t)n + 1, kind);
-            k->rms_norm(x, y, n, 1e-5f, fast);
-            rms_norm_ref(x, y, n, 1e-5f, slow);
+            k->rows->rms_norm(x, y, n, 1e-5f, fast);
+            ggml_rms_norm_ref(x, y, n, 1e-5f, slow);
             assert_memory_equal(fast, slow, n * sizeof *fast);
-            k->halves(x, n, half[0]);
-            halves_ref(x, n, half[1]);
+            k->rows->halves(x, n, half[0]);
+            ggml_halves_ref(x, n, half[1]);
             assert_memory_equal(half[0], half[1], 2 * n);
             memcpy(fast, x, sizeof x);
             memcpy(slow, x, sizeof x);
-            k->rope_turn(fast, n / 2, y, y + n / 2);
-            rope_turn_ref(slow, n / 2, y, y + n / 2);
+            k->rows->rope_turn(fast, n / 2, y, y + n / 2);
+            ggml_rope_turn_ref(slow, n / 2, y, y + n / 2);
             assert_memory_equal(fast, slow, n * sizeof *fast);
             for (size_t i = 0; i < n; i++)
                 x[i] *= i % 3 == 0 ? 200.0f : 10.0f;
             for (unsigned lanes = 8; lanes <= 16; lanes += 8) {
-                k->swiglu(x, y, n, lanes, fast);
-                swiglu_ref(x, y, n, lanes, slow);
+                const struct ggml_build b = {.lanes = lanes};
+
+                ggml_floats_of(k, &b)->swiglu(x, y, n, fast);
+                ggml_swiglu_ref(x, y, n, lanes, slow);
                 assert_memory_equal(fast, slow, n * sizeof *fast);
             }
         }
@@ -242,19 +244,19 @@ struct cache {
     uint32_t cells[CELLS];
 };
 
-static struct head head_of(struct cache *c, const struct ggml_build *b,
-                           size_t dim, bool f16)
+static struct ggml_head head_of(struct cache *c, const struct ggml_build *b,
+                                size_t dim, bool f16)
 {
-    struct head h = {.build = b,
-                     .dim = dim,
-                     .scale = 1.0f / sqrtf((float)dim),
-                     .f16 = f16,
-                     .k = c->k,
-                     .v = c->v,
-                     .cell_bytes = dim * (f16 ? 2 : 4),
-                     .cells = c->cells,
-                     .n = HEADS,
-                     .q = c->q};
+    struct ggml_head h = {.build = b,
+                          .dim = dim,
+                          .scale = 1.0f / sqrtf((float)dim),
+                          .f16 = f16,
+                          .k = c->k,
+                          .v = c->v,
+                          .cell_bytes = dim * (f16 ? 2 : 4),
+                          .cells = c->cells,
+                          .n = HEADS,
+                          .q = c->q};
     enum ggml_type type = f16 ? GGML_F16 : GGML_F32;
 
     fill(c->q, HEADS * dim, 5, 0);
@@ -269,21 +271,23 @@ static struct head head_of(struct cache *c, const struct ggml_build *b,
 
 /* Way 0, 1: flash attention off, one row, two; 2, 3: a cell a step, whole
  * and split; 4: tiles. */
-static void attend(const struct ggml_kernels *k, const struct head *h, int way)
+static void attend(const struct ggml_kernels *k, const struct ggml_head *h,
+                   int way)
 {
+    const struct ggml_heads *f = ggml_heads_of(k, h->build);
     const uint32_t at[] = {64, 150, 151, 290};
-    const struct borders none = {NULL, 0}, split = {at, 4};
+    const struct ggml_borders none = {NULL, 0}, split = {at, 4};
 
     if (way < 2)
-        k->head_plain(h, (size_t)way + 1);
+        f->plain(h, (size_t)way + 1);
     else if (way < 4)
-        k->head_flash(h, way == 2 ? &none : &split);
+        f->flash(h, way == 2 ? &none : &split);
     else
-        k->head_tiled(h);
+        f->tiled(h);
 }
 
 static void compare_heads(const struct ggml_kernels *k, struct cache *c,
-                          struct head *h, int way)
+                          struct ggml_head *h, int way)
 {
     for (uint32_t skip = 1; skip < 5; skip++)
         for (uint32_t end = 1; end < CELLS; end = end * 2 + 3) {
@@ -306,7 +310,7 @@ static void attention_equals_the_reference(void **state)
 {
     static const size_t dims[] = {8, 20, 64, 96};
     struct cache *c = calloc(1, sizeof *c);
-    float *scratch = malloc(head_scratch(CELLS, HEADS, DIM_MAX) * 4);
+    float *scratch = malloc(ggml_head_scratch(CELLS, HEADS, DIM_MAX) * 4);
 
     assert_non_null(c);
     assert_non_null(scratch);
@@ -314,7 +318,8 @@ static void attention_equals_the_reference(void **state)
         for (size_t d = 0; d < 4; d++)
             for (int way = 0; way < 5; way++)
                 for (int f16 = way >= 2; f16 < 2; f16++) {
-                    struct head h = head_of(c, &builds[b], dims[d], f16 != 0);
+                    struct ggml_head h =
+                        head_of(c, &builds[b], dims[d], f16 != 0);
 
                     h.scratch = scratch;
                     compare_heads(*state, c, &h, way);

@@ -31,7 +31,7 @@ struct item {
 
 static size_t whole_panels(size_t n)
 {
-    return (n + PANEL - 1) / PANEL * PANEL;
+    return (n + FIXED_PANEL - 1) / FIXED_PANEL * FIXED_PANEL;
 }
 
 static size_t group_of(const struct forward *f)
@@ -57,7 +57,7 @@ static void item_scores(struct item *it)
     const struct model *m = it->f->model;
     size_t width = m->config.head_dim, stride = whole_panels(it->most);
     size_t row_floats = m->q_width + 2 * m->kv_width, index, head;
-    struct panels keys =
+    struct fixed_panels keys =
         sequence_keys(it->sequence, it->layer, it->a->kv_head, it->most);
     const float *query[PAIRS_MAX];
 
@@ -66,11 +66,11 @@ static void item_scores(struct item *it)
         query[i] = it->f->qkv + index * row_floats + head * width;
     }
     tile_pack(query, it->a->n, width, it->packed);
-    it->f->kernels->tile(&(struct tile){
+    it->f->kernels->tile(&(struct fixed_tile){
         .x = it->packed,
         .rows = it->a->n,
         .w = &keys,
-        .end = stride / PANEL,
+        .end = stride / FIXED_PANEL,
         .out = it->scores,
         .stride = stride,
     });
@@ -82,18 +82,18 @@ static void item_values(struct item *it, size_t first, size_t n,
 {
     size_t width = it->f->model->config.head_dim;
     size_t stride = whole_panels(it->most);
-    struct panels values =
+    struct fixed_panels values =
         sequence_values(it->sequence, it->layer, it->a->kv_head, range);
     const float *weight[PAIRS_MAX];
 
     for (size_t i = 0; i < n; i++)
         weight[i] = it->scores + (first + i) * stride + range[0];
     tile_pack(weight, n, range[1] - range[0], it->packed);
-    it->f->kernels->tile(&(struct tile){
+    it->f->kernels->tile(&(struct fixed_tile){
         .x = it->packed,
         .rows = n,
         .w = &values,
-        .end = whole_panels(width) / PANEL,
+        .end = whole_panels(width) / FIXED_PANEL,
         .out = it->out + first * width,
         .stride = width,
         .go_on = range[0] > 0,

@@ -30,7 +30,7 @@ struct attend {
 
 struct forward {
     const struct model *model;
-    const struct kernels *kernels;
+    const struct fixed_kernels *kernels;
     struct pool *pool;
     struct rope_table rope;
     float attend_scale;

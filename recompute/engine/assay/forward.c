@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/forward.h"
+#include "base/cpu.h"
 #include "engine/assay/batch.h"
 #include "engine/assay/matmul.h"
 
@@ -25,16 +26,16 @@ int forward_open(const struct model *m, const struct forward_options *o,
 
     if (o == NULL)
         o = &defaults;
-    if (kernels_pick(o->kernels) == NULL)
+    if (fixed_kernels_pick(o->kernels) == NULL)
         return -ENOTSUP;
-    err = fixed_environment();
+    err = cpu_float_environment();
     if (err != 0)
         return err;
     f = calloc(1, sizeof(*f));
     if (f == NULL)
         return -ENOMEM;
     f->model = m;
-    f->kernels = kernels_pick(o->kernels);
+    f->kernels = fixed_kernels_pick(o->kernels);
     f->attend_scale = 1.0f / sqrtf((float)m->config.head_dim);
     err = rope_init(&m->config, &f->rope);
     if (err == 0)

@@ -28,11 +28,11 @@ void tile_pack(const float *const *row, size_t n, size_t k, float *out)
 }
 
 /* The tile from row `from` on, with its packed rows. */
-static struct tile tile_at(const struct matmul *m, size_t from)
+static struct fixed_tile tile_at(const struct matmul *m, size_t from)
 {
     size_t left = m->rows - from;
 
-    return (struct tile){
+    return (struct fixed_tile){
         .x = m->rows == 1 ? m->x : m->packed + from * m->w->k,
         .rows = left < m->kernels->tile_rows ? left : m->kernels->tile_rows,
         .w = m->w,
@@ -46,7 +46,7 @@ static void matmul_pack(void *arg, size_t item, unsigned worker)
     const struct matmul_job *job = arg;
     const struct matmul *m = job->m;
     size_t from = item * m->kernels->tile_rows;
-    struct tile t = tile_at(m, from);
+    struct fixed_tile t = tile_at(m, from);
     const float *row[ROWS_MAX];
 
     (void)worker; /* no scratch memory */
@@ -65,7 +65,7 @@ static void matmul_panels(void *arg, size_t item, unsigned worker)
     if (end > job->panels)
         end = job->panels;
     for (size_t r = 0; r < job->m->rows; r += job->m->kernels->tile_rows) {
-        struct tile t = tile_at(job->m, r);
+        struct fixed_tile t = tile_at(job->m, r);
 
         t.first = first;
         t.end = end;
@@ -96,7 +96,7 @@ void matmul_run(const struct matmul *m, struct pool *p)
 
     if (m->rows == 0)
         return;
-    job.panels = (m->w->n + PANEL - 1) / PANEL;
+    job.panels = (m->w->n + FIXED_PANEL - 1) / FIXED_PANEL;
     job.run = run_of(m, job.panels, pool_threads(p));
     if (m->rows > 1)
         pool_run(p, matmul_pack, &job, tiles);

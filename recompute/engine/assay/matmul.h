@@ -12,8 +12,8 @@
 
 /* out[r][o] for all rows r and outputs o of w. */
 struct matmul {
-    const struct kernels *kernels;
-    const struct panels *w;
+    const struct fixed_kernels *kernels;
+    const struct fixed_panels *w;
     const float *x; /* rows of w->k floats, one behind the other */
     size_t rows;
     float *packed; /* scratch of rows * w->k floats */

@@ -136,7 +136,7 @@ static size_t cut_min_p(struct draw *d, size_t kept)
  * in order, reach top_p of the sum of all kept. rest: room for n weights. */
 static size_t cut_top_p(struct draw *d, size_t kept, float *rest)
 {
-    float lane[LANES] = {0}, so_far = 0.0f, limit;
+    float lane[FIXED_LANES] = {0}, so_far = 0.0f, limit;
     size_t r = 0;
 
     memset(rest, 0, d->n * sizeof(*rest));
@@ -146,8 +146,8 @@ static size_t cut_top_p(struct draw *d, size_t kept, float *rest)
         rest[id] = d->weight[id];
     }
     for (size_t i = 0; i < d->n; i++)
-        lane[i % LANES] = lane[i % LANES] + rest[i];
-    limit = d->s->top_p * lanes_sum(lane);
+        lane[i % FIXED_LANES] = lane[i % FIXED_LANES] + rest[i];
+    limit = d->s->top_p * fixed_lanes_sum(lane);
     do
         so_far = so_far + d->weight[ranking_at(&d->ranking, r++)];
     while (r < kept && so_far < limit);
@@ -231,9 +231,9 @@ static int draw(struct draw *d, uint32_t *ret_id)
         err = -ENOMEM;
     if (err == 0) {
         memcpy(d->z, d->logits, bytes);
-        kernels_pick(NULL)->divide(d->z, d->n, d->s->temperature);
+        fixed_kernels_pick(NULL)->divide(d->z, d->n, d->s->temperature);
         memcpy(d->weight, d->z, bytes);
-        (void)kernels_pick(NULL)->softmax(d->weight, d->n, 1.0f);
+        (void)fixed_kernels_pick(NULL)->softmax(d->weight, d->n, 1.0f);
         if (filters(d->s, d->n))
             err = filter(d);
     }
@@ -275,7 +275,7 @@ static int norm_init(struct norm *m, struct logits l, uint32_t first)
         return -ENOMEM;
     memcpy(copy, l.row, l.n * sizeof(*copy));
     m->most = l.row[first];
-    m->sum = fixed_log(kernels_pick(NULL)->softmax(copy, l.n, 1.0f));
+    m->sum = fixed_log(fixed_kernels_pick(NULL)->softmax(copy, l.n, 1.0f));
     free(copy);
     return 0;
 }

@@ -11,7 +11,7 @@
 
 static size_t up_to_panel(size_t n)
 {
-    return (n + PANEL - 1) / PANEL * PANEL;
+    return (n + FIXED_PANEL - 1) / FIXED_PANEL * FIXED_PANEL;
 }
 
 int sequence_open(struct forward *f, size_t max_tokens, struct sequence **ret_s)
@@ -70,27 +70,28 @@ static size_t head_offset(const struct sequence *s, size_t layer, size_t head)
     return (layer * s->config->kv_heads + head) * s->head_floats;
 }
 
-struct panels sequence_keys(const struct sequence *s, size_t layer, size_t head,
-                            size_t n)
+struct fixed_panels sequence_keys(const struct sequence *s, size_t layer,
+                                  size_t head, size_t n)
 {
-    return (struct panels){
-        .type = WEIGHT_F32,
+    return (struct fixed_panels){
+        .type = FIXED_F32,
         .n = n,
         .k = s->config->head_dim,
-        .pitch = s->config->head_dim * PANEL * sizeof(float),
+        .pitch = s->config->head_dim * FIXED_PANEL * sizeof(float),
         .data = s->keys + head_offset(s, layer, head),
     };
 }
 
-struct panels sequence_values(const struct sequence *s, size_t layer,
-                              size_t head, const size_t range[2])
+struct fixed_panels sequence_values(const struct sequence *s, size_t layer,
+                                    size_t head, const size_t range[2])
 {
-    return (struct panels){
-        .type = WEIGHT_F32,
+    return (struct fixed_panels){
+        .type = FIXED_F32,
         .n = s->config->head_dim,
         .k = range[1] - range[0],
-        .pitch = s->capacity * PANEL * sizeof(float),
-        .data = s->values + head_offset(s, layer, head) + range[0] * PANEL,
+        .pitch = s->capacity * FIXED_PANEL * sizeof(float),
+        .data =
+            s->values + head_offset(s, layer, head) + range[0] * FIXED_PANEL,
     };
 }
 
@@ -99,11 +100,13 @@ void sequence_put(struct sequence *s, struct kv_slot at, const float *key,
 {
     size_t width = s->config->head_dim, p = at.position;
     size_t offset = head_offset(s, at.layer, at.head);
-    float *k = s->keys + offset + p / PANEL * width * PANEL + p % PANEL;
-    float *v = s->values + offset + p * PANEL;
+    float *k = s->keys + offset + p / FIXED_PANEL * width * FIXED_PANEL +
+               p % FIXED_PANEL;
+    float *v = s->values + offset + p * FIXED_PANEL;
 
     for (size_t i = 0; i < width; i++) {
-        k[i * PANEL] = key[i];
-        v[i / PANEL * s->capacity * PANEL + i % PANEL] = value[i];
+        k[i * FIXED_PANEL] = key[i];
+        v[i / FIXED_PANEL * s->capacity * FIXED_PANEL + i % FIXED_PANEL] =
+            value[i];
     }
 }

@@ -22,11 +22,11 @@ struct sequence {
 };
 
 /* The first n keys of a head, as a matrix of n outputs. */
-struct panels sequence_keys(const struct sequence *s, size_t layer, size_t head,
-                            size_t n);
+struct fixed_panels sequence_keys(const struct sequence *s, size_t layer,
+                                  size_t head, size_t n);
 /* Its values at positions [from, end), as a matrix of head_dim outputs. */
-struct panels sequence_values(const struct sequence *s, size_t layer,
-                              size_t head, const size_t range[2]);
+struct fixed_panels sequence_values(const struct sequence *s, size_t layer,
+                                    size_t head, const size_t range[2]);
 /* Puts key and value (head_dim floats each) of a head at a position. */
 struct kv_slot {
     size_t layer, head, position;

@@ -6,8 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/weights.h"
+#include "base/float.h"
 #include "base/why.h"
-#include "numerics/fixed/fixed_math.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -53,11 +53,11 @@ static const struct tensor *take(struct loader *l, const char *name,
     return t;
 }
 
-static enum weight_type type_of(const struct tensor *t)
+static enum fixed_type type_of(const struct tensor *t)
 {
-    return t->dtype == DTYPE_F32   ? WEIGHT_F32
-           : t->dtype == DTYPE_F16 ? WEIGHT_F16
-                                   : WEIGHT_BF16;
+    return t->dtype == DTYPE_F32   ? FIXED_F32
+           : t->dtype == DTYPE_F16 ? FIXED_F16
+                                   : FIXED_BF16;
 }
 
 /* n numbers from element `from` of t, widened exactly. */
@@ -71,9 +71,9 @@ static void widen(const struct tensor *t, size_t from, size_t n, float *out)
 
         memcpy(size == 4 ? (void *)&out[i] : (void *)&h, p, size);
         if (t->dtype == DTYPE_F16)
-            out[i] = fixed_from_f16(h);
+            out[i] = float_from_f16(h);
         else if (t->dtype == DTYPE_BF16)
-            out[i] = fixed_from_bf16(h);
+            out[i] = float_from_bf16(h);
     }
 }
 
@@ -128,25 +128,25 @@ static const uint8_t *stack_row(const struct tensor *const *t, size_t row,
 }
 
 static int pack(struct slab *slab, const struct stack *s,
-                const struct tensor *const *t, struct panels *ret_w)
+                const struct tensor *const *t, struct fixed_panels *ret_w)
 {
-    struct panels w = {.type = type_of(t[0]), .k = s->k};
-    size_t size = w.type == WEIGHT_F32 ? 4 : 2;
-    const uint8_t *row[PANEL];
+    struct fixed_panels w = {.type = type_of(t[0]), .k = s->k};
+    size_t size = w.type == FIXED_F32 ? 4 : 2;
+    const uint8_t *row[FIXED_PANEL];
     uint8_t *data;
 
     for (size_t i = 0; i < s->n; i++)
         w.n += s->rows[i];
-    w.pitch = panel_bytes(w.type, w.k);
-    data = slab_take(slab, (w.n + PANEL - 1) / PANEL * w.pitch);
+    w.pitch = fixed_panel_bytes(w.type, w.k);
+    data = slab_take(slab, (w.n + FIXED_PANEL - 1) / FIXED_PANEL * w.pitch);
     if (data == NULL)
         return -ENOMEM;
-    for (size_t p = 0; p < w.n; p += PANEL) {
-        size_t n = w.n - p < PANEL ? w.n - p : PANEL;
+    for (size_t p = 0; p < w.n; p += FIXED_PANEL) {
+        size_t n = w.n - p < FIXED_PANEL ? w.n - p : FIXED_PANEL;
 
         for (size_t r = 0; r < n; r++)
             row[r] = stack_row(t, p + r, w.k * size);
-        panel_pack(&w, row, n, data + p / PANEL * w.pitch);
+        fixed_panel_pack(&w, row, n, data + p / FIXED_PANEL * w.pitch);
     }
     w.data = data;
     *ret_w = w;

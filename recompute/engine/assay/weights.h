@@ -13,7 +13,7 @@
 /* A matrix in panels, and the bias of its outputs or NULL. The panels of
  * matrices that read the same input stand behind one another as one. */
 struct matrix {
-    struct panels w;
+    struct fixed_panels w;
     float *bias;
 };
 

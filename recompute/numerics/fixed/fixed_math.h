@@ -15,75 +15,14 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-static inline uint32_t bits_of(float x)
-{
-    uint32_t u;
+#include "base/float.h"
 
-    memcpy(&u, &x, sizeof(u));
-    return u;
-}
-
-static inline float float_of(uint32_t u)
-{
-    float x;
-
-    memcpy(&x, &u, sizeof(x));
-    return x;
-}
-
-static inline uint64_t bits_of_double(double x)
-{
-    uint64_t u;
-
-    memcpy(&u, &x, sizeof(u));
-    return u;
-}
-
-static inline double double_of(uint64_t u)
-{
-    double x;
-
-    memcpy(&x, &u, sizeof(x));
-    return x;
-}
-
-/* Machines differ in the sign and payload of a NaN; every kernel writes this
- * one instead. */
-#define FIXED_NAN 0x7fc00000u
-
+/* Machines differ in the sign and payload of a NaN; every kernel writes
+ * FLOAT_NAN instead. */
 static inline float fixed_clean(float x)
 {
-    return x == x ? x : float_of(FIXED_NAN);
-}
-
-/* The larger one, b when they are equal or one is NaN (x86 MAXPS). */
-static inline float fixed_max(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-/* Exact: bfloat16 is the upper half of a float32. */
-static inline float fixed_from_bf16(uint16_t h)
-{
-    return float_of((uint32_t)h << 16);
-}
-
-/* Exact; a signalling NaN becomes quiet, as in x86 VCVTPH2PS. */
-static inline float fixed_from_f16(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16;
-    uint32_t exponent = h >> 10 & 0x1f, fraction = h & 0x3ff;
-    float tiny = (float)fraction * 0x1p-24f;
-
-    if (exponent == 0)
-        return float_of(sign | bits_of(tiny));
-    if (exponent == 31 && fraction != 0)
-        return float_of(sign | FIXED_NAN | fraction << 13);
-    if (exponent == 31)
-        return float_of(sign | 0x7f800000u);
-    return float_of(sign | (exponent + 112) << 23 | fraction << 13);
+    return x == x ? x : float_of(FLOAT_NAN);
 }
 
 /*
@@ -110,7 +49,7 @@ static inline float fixed_exp(float x)
     float t, n, r, p;
     int32_t i, half;
 
-    x = fixed_max(EXP_LOW, x);
+    x = float_max(EXP_LOW, x);
     x = EXP_HIGH < x ? EXP_HIGH : x;
     t = fmaf(x, LOG2E, ROUND);
     n = t - ROUND;
@@ -141,7 +80,7 @@ static inline float fixed_log(float x)
     int32_t exponent = 0;
 
     if (!(x > 0.0f))
-        return x == 0.0f ? -INFINITY : float_of(FIXED_NAN);
+        return x == 0.0f ? -INFINITY : float_of(FLOAT_NAN);
     if (u == 0x7f800000u)
         return x;
     if (u < 0x00800000u) {

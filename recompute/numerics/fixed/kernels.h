@@ -1,7 +1,7 @@
 /*
  * kernels.h - numerics `fixed`: float32 with one written order. A table of
  * kernels for each instruction set; all give the same bits. kernels_ref.c is
- * the definition (docs/numerics-fixed.md says it in words), kernels_simd.inc
+ * the definition (docs/numerics-fixed.md says it in words), kernels_simd.c
  * the fast form, compiled as AVX2 and as AVX-512.
  *
  * Matrices W (n outputs, k inputs) lie in panels of 16 outputs:
@@ -19,42 +19,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PANEL = 16, LANES = 16 };
+enum { FIXED_PANEL = 16, FIXED_LANES = 16 };
 
-enum weight_type { WEIGHT_F32, WEIGHT_F16, WEIGHT_BF16 };
+enum fixed_type { FIXED_F32, FIXED_F16, FIXED_BF16 };
 
-struct panels {
-    enum weight_type type;
+struct fixed_panels {
+    enum fixed_type type;
     size_t n, k;  /* outputs, inputs */
     size_t pitch; /* bytes from panel to panel */
     const void *data;
 };
 
 /* A few rows of X against some panels of W. */
-struct tile {
+struct fixed_tile {
     const float *x; /* packed: x[i * rows + r] */
     size_t rows;    /* at most tile_rows of the kernels */
-    const struct panels *w;
+    const struct fixed_panels *w;
     size_t first, end; /* panels */
     float *out;        /* out[r * stride + output] */
     size_t stride;     /* floats */
     int go_on;         /* the sums start at out instead of at zero */
 };
 
-struct kernels {
+struct fixed_kernels {
     const char *name;
     size_t tile_rows;
     size_t tile_panels; /* a range of panels is best a multiple of it */
     /* out[r][o] = the sum of x[r][i] * w[o][i], i ascending, each step fused;
-     * any NaN is written as FIXED_NAN, here and in every kernel. */
-    void (*tile)(const struct tile *t);
+     * any NaN is written as FLOAT_NAN, here and in every kernel. */
+    void (*tile)(const struct fixed_tile *t);
     /* out = w * (x * (1 / sqrt(sum(x * x) / n + eps))), sum in lanes */
     void (*rmsnorm)(const float *x, const float *w, size_t n, float eps,
                     float *out);
     /* turns (x[i], x[half + i]) by the angle i, in place */
     void (*rope)(float *x, size_t half, const float *cos, const float *sin);
     /* x = exp(x * scale - max(x * scale)), in place; returns its sum in
-     * lanes, or FIXED_NAN */
+     * lanes, or FLOAT_NAN */
     float (*softmax)(float *x, size_t n, float scale);
     void (*divide)(float *x, size_t n, float by);
     /* out = gate / (1 + exp(-gate)) * up */
@@ -64,26 +64,22 @@ struct kernels {
 };
 
 /* By name, or the fastest for NULL. NULL: unknown, or not for this CPU. */
-const struct kernels *kernels_pick(const char *name);
+const struct fixed_kernels *fixed_kernels_pick(const char *name);
 /* All that this CPU runs, the definition first; ends with NULL. */
-const struct kernels *const *kernels_all(void);
+const struct fixed_kernels *const *fixed_kernels_all(void);
 
-extern const struct kernels kernels_ref;
+extern const struct fixed_kernels fixed_kernels_ref;
 
 /* Bytes of one panel of k inputs; a multiple of 64. */
-size_t panel_bytes(enum weight_type type, size_t k);
-/* Brings n <= PANEL rows of w->k weights each (as they lie in a file: little
- * endian, any alignment) into one panel. */
-void panel_pack(const struct panels *w, const uint8_t *const *row, size_t n,
-                void *panel);
+size_t fixed_panel_bytes(enum fixed_type type, size_t k);
+/* Brings n <= FIXED_PANEL rows of w->k weights each (as they lie in a file:
+ * little endian, any alignment) into one panel. */
+void fixed_panel_pack(const struct fixed_panels *w, const uint8_t *const *row,
+                      size_t n, void *panel);
 /* w[o][i], widened exactly. */
-float panel_weight(const struct panels *w, size_t o, size_t i);
+float fixed_panel_weight(const struct fixed_panels *w, size_t o, size_t i);
 
 /* The tree that ends every sum in lanes: 8, 4, 2, 1 apart. */
-float lanes_sum(float lane[LANES]);
-
-/* 0, or -EDOM if this thread's floating-point environment is not the default:
- * round to nearest even, no flush to zero, no denormals as zero. */
-int fixed_environment(void);
+float fixed_lanes_sum(float lane[FIXED_LANES]);
 
 #endif

@@ -4,22 +4,23 @@
  * speed. docs/numerics-fixed.md says the same in words.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fixed_math.h"
-#include "kernels.h"
+#include "numerics/fixed/fixed_math.h"
+#include "numerics/fixed/kernels.h"
 
 /* One chain an output: i ascending, every step one fused multiply-add. */
-static void ref_tile(const struct tile *t)
+static void ref_tile(const struct fixed_tile *t)
 {
-    size_t end = t->end * PANEL < t->w->n ? t->end * PANEL : t->w->n;
+    size_t end =
+        t->end * FIXED_PANEL < t->w->n ? t->end * FIXED_PANEL : t->w->n;
 
     for (size_t r = 0; r < t->rows; r++)
-        for (size_t o = t->first * PANEL; o < end; o++) {
+        for (size_t o = t->first * FIXED_PANEL; o < end; o++) {
             float *out = &t->out[r * t->stride + o];
             float sum = t->go_on ? *out : 0.0f;
 
             for (size_t i = 0; i < t->w->k; i++)
-                sum =
-                    fmaf(t->x[i * t->rows + r], panel_weight(t->w, o, i), sum);
+                sum = fmaf(t->x[i * t->rows + r],
+                           fixed_panel_weight(t->w, o, i), sum);
             *out = fixed_clean(sum);
         }
 }
@@ -28,12 +29,12 @@ static void ref_tile(const struct tile *t)
 static void ref_rmsnorm(const float *x, const float *w, size_t n, float eps,
                         float *out)
 {
-    float lane[LANES] = {0};
+    float lane[FIXED_LANES] = {0};
     float scale;
 
     for (size_t i = 0; i < n; i++)
-        lane[i % LANES] = fmaf(x[i], x[i], lane[i % LANES]);
-    scale = 1.0f / sqrtf(lanes_sum(lane) / (float)n + eps);
+        lane[i % FIXED_LANES] = fmaf(x[i], x[i], lane[i % FIXED_LANES]);
+    scale = 1.0f / sqrtf(fixed_lanes_sum(lane) / (float)n + eps);
     for (size_t i = 0; i < n; i++)
         out[i] = fixed_clean(w[i] * (x[i] * scale));
 }
@@ -50,23 +51,23 @@ static void ref_rope(float *x, size_t half, const float *cos, const float *sin)
 
 static float ref_softmax(float *x, size_t n, float scale)
 {
-    float lane[LANES], most = -INFINITY;
+    float lane[FIXED_LANES], most = -INFINITY;
 
-    for (size_t l = 0; l < LANES; l++)
+    for (size_t l = 0; l < FIXED_LANES; l++)
         lane[l] = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         x[i] = x[i] * scale;
-        lane[i % LANES] = fixed_max(x[i], lane[i % LANES]);
+        lane[i % FIXED_LANES] = float_max(x[i], lane[i % FIXED_LANES]);
     }
-    for (size_t l = 0; l < LANES; l++) {
-        most = fixed_max(lane[l], most);
+    for (size_t l = 0; l < FIXED_LANES; l++) {
+        most = float_max(lane[l], most);
         lane[l] = 0.0f;
     }
     for (size_t i = 0; i < n; i++) {
         x[i] = fixed_clean(fixed_exp(x[i] - most));
-        lane[i % LANES] = lane[i % LANES] + x[i];
+        lane[i % FIXED_LANES] = lane[i % FIXED_LANES] + x[i];
     }
-    return fixed_clean(lanes_sum(lane));
+    return fixed_clean(fixed_lanes_sum(lane));
 }
 
 static void ref_divide(float *x, size_t n, float by)
@@ -90,7 +91,7 @@ static void ref_add(float *x, const float *y, size_t n)
         x[i] = fixed_clean(x[i] + y[i]);
 }
 
-const struct kernels kernels_ref = {
+const struct fixed_kernels fixed_kernels_ref = {
     .name = "ref",
     .tile_rows = 4,
     .tile_panels = 1,

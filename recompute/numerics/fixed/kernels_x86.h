@@ -5,8 +5,8 @@
 #ifndef FIXED_KERNELS_X86_H
 #define FIXED_KERNELS_X86_H
 
-#include "kernels.h"
+#include "numerics/fixed/kernels.h"
 
-extern const struct kernels kernels_avx2, kernels_avx512;
+extern const struct fixed_kernels fixed_kernels_avx2, fixed_kernels_avx512;
 
 #endif

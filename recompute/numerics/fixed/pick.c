@@ -1,15 +1,15 @@
 /*
- * pick.c - kernels by name.
+ * pick.c - the tables of kernels that this processor runs, and one by name.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kernels.h"
+#include "numerics/fixed/kernels.h"
 
 #include <string.h>
 
-const struct kernels *kernels_pick(const char *name)
+const struct fixed_kernels *fixed_kernels_pick(const char *name)
 {
-    const struct kernels *const *k = kernels_all();
-    const struct kernels *last = NULL;
+    const struct fixed_kernels *const *k = fixed_kernels_all();
+    const struct fixed_kernels *last = NULL;
 
     for (; *k != NULL; k++) {
         if (name != NULL && strcmp((*k)->name, name) == 0)

@@ -19,42 +19,42 @@ enum { LANES_MAX = 16, GROUPS = 4 };
 
 /* Scores, a rounded query, sums of V for each lane, a tile of keys, and a
  * maximum and a sum for each query. */
-size_t head_scratch(size_t cells, size_t n, size_t dim)
+size_t ggml_head_scratch(size_t cells, size_t n, size_t dim)
 {
     return (cells + 63) / 64 * 64 +
            dim * (2 + GROUPS * LANES_MAX + FLASH_TILE) + 2 * n;
 }
 
-static float value(const struct head *h, uint32_t cell, size_t d)
+static float value(const struct ggml_head *h, uint32_t cell, size_t d)
 {
     const uint8_t *v = h->v + cell * h->cell_bytes;
     float f;
 
     if (h->f16)
-        return fixed_from_f16(read_u16(v + 2 * d));
+        return float_from_f16(read_u16(v + 2 * d));
     memcpy(&f, v + 4 * d, sizeof f);
     return f;
 }
 
 /* Keys times query by the kernel of a product. */
-static float score(const struct head *h, enum form form, const float *q,
-                   uint32_t cell)
+static float score(const struct ggml_head *h, enum ggml_form form,
+                   const float *q, uint32_t cell)
 {
     struct ggml_tile t = {
         .build = h->build, .type = h->f16 ? GGML_F16 : GGML_F32, .k = h->dim};
 
-    return dot_floats_ref(form, &t, h->k + cell * h->cell_bytes,
-                          (const uint8_t *)q);
+    return ggml_dot_floats_ref(form, &t, h->k + cell * h->cell_bytes,
+                               (const uint8_t *)q);
 }
 
-static void round_query(const struct head *h, float *q)
+static void round_query(const struct ggml_head *h, float *q)
 {
     for (size_t i = 0; i < h->dim; i++)
         q[i] = h->f16 ? round_f16(h->q[i]) : h->q[i];
 }
 
 /* e^(p - max) over whole vectors of cells, then times 1 / sum. */
-static void softmax(const struct head *h, float *p)
+static void softmax(const struct ggml_head *h, float *p)
 {
     unsigned lanes = h->build->lanes;
     uint32_t last = h->cells[h->n_cells - 1];
@@ -62,11 +62,11 @@ static void softmax(const struct head *h, float *p)
     double sum = 0.0;
 
     for (size_t i = 0; i <= last; i++)
-        max = fixed_max(p[i], max);
+        max = float_max(p[i], max);
     for (size_t i = 0; i <= last; i += lanes) {
         for (size_t l = 0; l < lanes; l++)
             p[i + l] = vexp(p[i + l] - max, lanes);
-        sum += (double)sum_halves(p + i, lanes);
+        sum += (double)ggml_sum_halves(p + i, lanes);
     }
     by = (float)(1.0 / sum);
     for (size_t i = 0; i <= last; i++)
@@ -75,7 +75,7 @@ static void softmax(const struct head *h, float *p)
 
 /* out[d] = sum over cells of p v, cell c in accumulator c / lanes % n_acc and
  * lane c % lanes. */
-static void mix(const struct head *h, const float *p, unsigned n_acc,
+static void mix(const struct ggml_head *h, const float *p, unsigned n_acc,
                 float *acc)
 {
     unsigned lanes = h->build->lanes, n = n_acc * lanes;
@@ -99,11 +99,11 @@ static void mix(const struct head *h, const float *p, unsigned n_acc,
             h->out[d] = ((s[0][0] + s[0][4]) + (s[0][1] + s[0][5])) +
                         ((s[0][2] + s[0][6]) + (s[0][3] + s[0][7]));
         else
-            h->out[d] = sum_halves(s[0], lanes);
+            h->out[d] = ggml_sum_halves(s[0], lanes);
     }
 }
 
-static void plain(const struct head *h, size_t rows)
+static void plain(const struct ggml_head *h, size_t rows)
 {
     const struct ggml_build *b = h->build;
     uint32_t last = h->cells[h->n_cells - 1];
@@ -131,7 +131,7 @@ struct running {
     float *acc;
 };
 
-static void flash_cell(const struct head *h, struct running *r, uint32_t c,
+static void flash_cell(const struct ggml_head *h, struct running *r, uint32_t c,
                        float s)
 {
     float ms = 1.0f, vs = 1.0f;
@@ -150,7 +150,7 @@ static void flash_cell(const struct head *h, struct running *r, uint32_t c,
 }
 
 /* Cells from number i on, below cell `end`; returns the first left over. */
-static size_t flash_chunk(const struct head *h, const float *q, size_t i,
+static size_t flash_chunk(const struct ggml_head *h, const float *q, size_t i,
                           uint32_t end, struct running *r)
 {
     r->max = -INFINITY;
@@ -162,14 +162,14 @@ static size_t flash_chunk(const struct head *h, const float *q, size_t i,
     return i;
 }
 
-static void flash_combine(const struct head *h, struct running *all,
+static void flash_combine(const struct ggml_head *h, struct running *all,
                           const struct running *r)
 {
     float max, old, new;
 
     if (r->sum == 0.0f)
         return;
-    max = fixed_max(all->max, r->max);
+    max = float_max(all->max, r->max);
     old = ggml_expf(all->max - max);
     new = ggml_expf(r->max - max);
     for (size_t d = 0; d < h->dim; d++)
@@ -178,7 +178,7 @@ static void flash_combine(const struct head *h, struct running *all,
     all->max = max;
 }
 
-static void flash_end(const struct head *h, const struct running *r)
+static void flash_end(const struct ggml_head *h, const struct running *r)
 {
     float by = r->sum == 0.0f ? 0.0f : 1.0f / r->sum;
 
@@ -186,7 +186,7 @@ static void flash_end(const struct head *h, const struct running *r)
         h->out[d] = r->acc[d] * by;
 }
 
-static void flash(const struct head *h, const struct borders *b)
+static void flash(const struct ggml_head *h, const struct ggml_borders *b)
 {
     float *q = h->scratch;
     struct running r = {0, 0, q + h->dim}, all = {-INFINITY, 0, h->out};
@@ -207,18 +207,18 @@ static void flash(const struct head *h, const struct borders *b)
     flash_end(h, &all);
 }
 
-static float dot_in_order(const struct head *h, uint32_t cell)
+static float dot_in_order(const struct ggml_head *h, uint32_t cell)
 {
     const uint8_t *k = h->k + cell * h->cell_bytes;
     float sum = 0.0f;
 
     for (size_t d = 0; d < h->dim; d++)
-        sum = fmaf(fixed_from_f16(read_u16(k + 2 * d)), h->q[d], sum);
+        sum = fmaf(float_from_f16(read_u16(k + 2 * d)), h->q[d], sum);
     return sum;
 }
 
 /* Cells i.. of one tile; their scores stand in p, the others' are -inf. */
-static void tile_step(const struct head *h, struct running *r, size_t i,
+static void tile_step(const struct ggml_head *h, struct running *r, size_t i,
                       size_t end, float *p)
 {
     unsigned lanes = h->build->lanes;
@@ -226,7 +226,7 @@ static void tile_step(const struct head *h, struct running *r, size_t i,
     double sum = 0.0;
 
     for (size_t j = 0; j < FLASH_TILE; j++)
-        max = fixed_max(p[j], max);
+        max = float_max(p[j], max);
     if (max > r->max) {
         float ms = ggml_expf(r->max - max);
 
@@ -238,7 +238,7 @@ static void tile_step(const struct head *h, struct running *r, size_t i,
     for (size_t j = 0; j < FLASH_TILE; j += lanes) {
         for (size_t l = 0; l < lanes; l++)
             p[j + l] = vexp(p[j + l] - max, lanes);
-        sum += (double)sum_halves(p + j, lanes);
+        sum += (double)ggml_sum_halves(p + j, lanes);
     }
     r->sum = (float)((double)r->sum + sum);
     for (; i < end; i++)
@@ -247,7 +247,7 @@ static void tile_step(const struct head *h, struct running *r, size_t i,
                              p[h->cells[i] % FLASH_TILE], r->acc[d]);
 }
 
-static void tiled(const struct head *h)
+static void tiled(const struct ggml_head *h)
 {
     struct running r = {-INFINITY, 0, h->out};
     float p[FLASH_TILE];
@@ -270,9 +270,9 @@ static void tiled(const struct head *h)
 }
 
 /* Query j as if it were the only one. */
-static struct head single(const struct head *h, size_t j)
+static struct ggml_head single(const struct ggml_head *h, size_t j)
 {
-    struct head one = *h;
+    struct ggml_head one = *h;
 
     one.n = 1;
     one.q = h->q + j * h->dim;
@@ -280,28 +280,29 @@ static struct head single(const struct head *h, size_t j)
     return one;
 }
 
-void head_plain_ref(const struct head *h, size_t rows)
+void ggml_head_plain_ref(const struct ggml_head *h, size_t rows)
 {
     for (size_t j = 0; j < h->n; j++) {
-        struct head one = single(h, j);
+        struct ggml_head one = single(h, j);
 
         plain(&one, rows);
     }
 }
 
-void head_flash_ref(const struct head *h, const struct borders *b)
+void ggml_head_flash_ref(const struct ggml_head *h,
+                         const struct ggml_borders *b)
 {
     for (size_t j = 0; j < h->n; j++) {
-        struct head one = single(h, j);
+        struct ggml_head one = single(h, j);
 
         flash(&one, b);
     }
 }
 
-void head_tiled_ref(const struct head *h)
+void ggml_head_tiled_ref(const struct ggml_head *h)
 {
     for (size_t j = 0; j < h->n; j++) {
-        struct head one = single(h, j);
+        struct ggml_head one = single(h, j);
 
         tiled(&one);
     }

@@ -8,31 +8,32 @@
 
 #include "numerics/ggml/scalar.h"
 
-struct block_parts block_parts(enum ggml_type type)
+struct ggml_block_parts ggml_block_parts(enum ggml_type type)
 {
     switch (type) {
     case GGML_Q4_0:
-        return (struct block_parts){0, -1, -1, 2, -1};
+        return (struct ggml_block_parts){0, -1, -1, 2, -1};
     case GGML_Q4_1:
-        return (struct block_parts){0, 2, -1, 4, -1};
+        return (struct ggml_block_parts){0, 2, -1, 4, -1};
     case GGML_Q5_0:
-        return (struct block_parts){0, -1, -1, 6, 2};
+        return (struct ggml_block_parts){0, -1, -1, 6, 2};
     case GGML_Q5_1:
-        return (struct block_parts){0, 2, -1, 8, 4};
+        return (struct ggml_block_parts){0, 2, -1, 8, 4};
     case GGML_Q8_0:
-        return (struct block_parts){0, -1, -1, 2, -1};
+        return (struct ggml_block_parts){0, -1, -1, 2, -1};
     case GGML_Q4_K:
-        return (struct block_parts){0, 2, 4, 16, -1};
+        return (struct ggml_block_parts){0, 2, 4, 16, -1};
     case GGML_Q5_K:
-        return (struct block_parts){0, 2, 4, 48, 16};
+        return (struct ggml_block_parts){0, 2, 4, 48, 16};
     case GGML_Q6_K:
-        return (struct block_parts){208, -1, 192, 0, 128};
+        return (struct ggml_block_parts){208, -1, 192, 0, 128};
     default:
-        return (struct block_parts){-1, -1, -1, -1, -1};
+        return (struct ggml_block_parts){-1, -1, -1, -1, -1};
     }
 }
 
-void k_scale(const uint8_t *s, unsigned j, uint8_t *ret_scale, uint8_t *ret_min)
+void ggml_k_scale(const uint8_t *s, unsigned j, uint8_t *ret_scale,
+                  uint8_t *ret_min)
 {
     if (j < 4) {
         *ret_scale = s[j] & 63;
@@ -82,9 +83,10 @@ static void numbers_q6k(const uint8_t *low, const uint8_t *high, int8_t *q)
     }
 }
 
-size_t block_numbers(enum ggml_type type, const uint8_t *block, int8_t *ret_q)
+size_t ggml_block_numbers(enum ggml_type type, const uint8_t *block,
+                          int8_t *ret_q)
 {
-    struct block_parts at = block_parts(type);
+    struct ggml_block_parts at = ggml_block_parts(type);
 
     switch (type) {
     case GGML_Q8_0:
@@ -110,42 +112,42 @@ size_t block_numbers(enum ggml_type type, const uint8_t *block, int8_t *ret_q)
 /* q d, or q d + m with both rounded; the halves' offset first. */
 static void widen_32(enum ggml_type type, const uint8_t *w, float *x)
 {
-    struct block_parts at = block_parts(type);
-    float d = fixed_from_f16(read_u16(w + at.d));
+    struct ggml_block_parts at = ggml_block_parts(type);
+    float d = float_from_f16(read_u16(w + at.d));
     int offset = type == GGML_Q4_0 ? 8 : type == GGML_Q5_0 ? 16 : 0;
     int8_t q[32];
 
-    (void)block_numbers(type, w, q);
+    (void)ggml_block_numbers(type, w, q);
     for (int i = 0; i < 32; i++) {
         x[i] = (float)(q[i] - offset) * d;
         if (at.min >= 0)
-            x[i] = x[i] + fixed_from_f16(read_u16(w + at.min));
+            x[i] = x[i] + float_from_f16(read_u16(w + at.min));
     }
 }
 
 static void widen_k(enum ggml_type type, const uint8_t *w, float *x)
 {
-    struct block_parts at = block_parts(type);
-    float d = fixed_from_f16(read_u16(w + at.d));
-    float min = fixed_from_f16(read_u16(w + at.min));
+    struct ggml_block_parts at = ggml_block_parts(type);
+    float d = float_from_f16(read_u16(w + at.d));
+    float min = float_from_f16(read_u16(w + at.min));
     int8_t q[256];
 
-    (void)block_numbers(type, w, q);
+    (void)ggml_block_numbers(type, w, q);
     for (unsigned i = 0; i < 256; i++) {
         uint8_t scale, m;
 
-        k_scale(w + at.scales, i / 32, &scale, &m);
+        ggml_k_scale(w + at.scales, i / 32, &scale, &m);
         x[i] = d * (float)scale * (float)q[i] - min * (float)m;
     }
 }
 
 static void widen_q6k(const uint8_t *w, float *x)
 {
-    struct block_parts at = block_parts(GGML_Q6_K);
-    float d = fixed_from_f16(read_u16(w + at.d));
+    struct ggml_block_parts at = ggml_block_parts(GGML_Q6_K);
+    float d = float_from_f16(read_u16(w + at.d));
     int8_t q[256];
 
-    (void)block_numbers(GGML_Q6_K, w, q);
+    (void)ggml_block_numbers(GGML_Q6_K, w, q);
     for (int i = 0; i < 256; i++)
         x[i] = d * (float)(int8_t)w[at.scales + i / 16] * (float)(q[i] - 32);
 }
@@ -156,17 +158,18 @@ static void widen_floats(enum ggml_type type, const uint8_t *w, size_t k,
     if (type == GGML_F32)
         memcpy(x, w, 4 * k);
     for (size_t i = 0; type == GGML_F16 && i < k; i++)
-        x[i] = fixed_from_f16(read_u16(w + 2 * i));
+        x[i] = float_from_f16(read_u16(w + 2 * i));
     for (size_t i = 0; type == GGML_BF16 && i < k; i++)
-        x[i] = fixed_from_bf16(read_u16(w + 2 * i));
+        x[i] = float_from_bf16(read_u16(w + 2 * i));
 }
 
-bool widen_row(enum ggml_type type, const uint8_t *w, size_t k, float *ret_x)
+bool ggml_widen_row(enum ggml_type type, const uint8_t *w, size_t k,
+                    float *ret_x)
 {
     uint32_t elements, bytes;
 
     if (!ggml_type_block(type, &elements, &bytes) ||
-        (elements > 1 && block_parts(type).d < 0))
+        (elements > 1 && ggml_block_parts(type).d < 0))
         return false;
     if (elements == 1) {
         widen_floats(type, w, k, ret_x);
@@ -183,7 +186,7 @@ bool widen_row(enum ggml_type type, const uint8_t *w, size_t k, float *ret_x)
     return true;
 }
 
-enum act act_of(enum ggml_type weights, const struct ggml_build *b)
+enum ggml_act ggml_act_of(enum ggml_type weights, const struct ggml_build *b)
 {
     switch (weights) {
     case GGML_F32:
@@ -201,15 +204,15 @@ enum act act_of(enum ggml_type weights, const struct ggml_build *b)
     }
 }
 
-size_t act_bytes(enum act a, size_t k)
+size_t ggml_act_bytes(enum ggml_act a, size_t k)
 {
     switch (a) {
     case ACT_BF16_DP:
         return (2 * k + 7) / 8 * 8;
     case ACT_Q8:
-        return k / 32 * sizeof(struct q8);
+        return k / 32 * sizeof(struct ggml_q8);
     case ACT_Q8K:
-        return (k / 256 * sizeof(struct q8k) + 7) / 8 * 8;
+        return (k / 256 * sizeof(struct ggml_q8k) + 7) / 8 * 8;
     default:
         return (4 * k + 7) / 8 * 8;
     }
@@ -221,7 +224,7 @@ static float size_of_row(const float *x, size_t n)
     float m = 0.0f;
 
     for (size_t i = 0; i < n; i++)
-        m = fixed_max(float_of(bits_of(x[i]) & 0x7fffffff), m);
+        m = float_max(float_of(bits_of(x[i]) & 0x7fffffff), m);
     return m;
 }
 
@@ -234,7 +237,7 @@ static int nearest(float x)
     return (int)((x + 0x1.8p23f) - 0x1.8p23f);
 }
 
-static void round_q8(const float *x, struct q8 *y)
+static void round_q8(const float *x, struct ggml_q8 *y)
 {
     float m = size_of_row(x, 32), d = m / 127.0f;
     float id = m != 0.0f ? 127.0f / m : 0.0f;
@@ -249,7 +252,7 @@ static void round_q8(const float *x, struct q8 *y)
 }
 
 /* The element of the largest size, the first of them, becomes -127. */
-static void round_q8k(const float *x, struct q8k *y)
+static void round_q8k(const float *x, struct ggml_q8k *y)
 {
     float size = 0.0f, most = 0.0f, is;
 
@@ -276,7 +279,7 @@ static void round_q8k(const float *x, struct q8k *y)
     y->d = 1.0f / is;
 }
 
-static void round_floats(enum act a, const float *x, size_t k, float *y)
+static void round_floats(enum ggml_act a, const float *x, size_t k, float *y)
 {
     for (size_t i = 0; i < k; i++)
         y[i] = a == ACT_F16    ? round_f16(x[i])
@@ -284,10 +287,11 @@ static void round_floats(enum act a, const float *x, size_t k, float *y)
                                : x[i];
 }
 
-void act_round_ref(enum act a, const float *x, size_t k, void *ret_row)
+void ggml_act_round_ref(enum ggml_act a, const float *x, size_t k,
+                        void *ret_row)
 {
-    struct q8 *q8 = ret_row;
-    struct q8k *q8k = ret_row;
+    struct ggml_q8 *q8 = ret_row;
+    struct ggml_q8k *q8k = ret_row;
     uint16_t *bf16 = ret_row;
 
     switch (a) {

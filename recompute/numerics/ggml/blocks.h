@@ -28,42 +28,46 @@
 
 /* 32 activations: x = d q. d is a half's value. s, for Q8_1, is the half of
  * d (before its rounding) times the sum of q. */
-struct q8 {
+struct ggml_q8 {
     float d, s;
     int8_t q[32];
 };
 
 /* 256 activations for K-quants: x = d q; sums of each 16 q. */
-struct q8k {
+struct ggml_q8k {
     float d;
     int16_t sums[16];
     int8_t q[256];
 };
 
 /* How a row of activations lies in memory. */
-enum act {
+enum ggml_act {
     ACT_F32,     /* floats */
     ACT_F16,     /* floats rounded to half */
     ACT_BF16,    /* floats rounded to bfloat16 */
     ACT_BF16_DP, /* bfloat16, two bytes each, for VDPBF16PS */
-    ACT_Q8,      /* struct q8: Q8_0 and Q8_1 */
-    ACT_Q8K      /* struct q8k */
+    ACT_Q8,      /* struct ggml_q8: Q8_0 and Q8_1 */
+    ACT_Q8K      /* struct ggml_q8k */
 };
 
-enum act act_of(enum ggml_type weights, const struct ggml_build *b);
-size_t act_bytes(enum act a, size_t k); /* of a row; a multiple of 8 */
+enum ggml_act ggml_act_of(enum ggml_type weights, const struct ggml_build *b);
+size_t ggml_act_bytes(enum ggml_act a,
+                      size_t k); /* of a row; a multiple of 8 */
 /* Rounds a row of k floats; k is a whole number of blocks. */
-void act_round_ref(enum act a, const float *x, size_t k, void *ret_row);
+void ggml_act_round_ref(enum ggml_act a, const float *x, size_t k,
+                        void *ret_row);
 
 /* The floats of a row of weights (get_rows). False: not for this type. */
-bool widen_row(enum ggml_type type, const uint8_t *w, size_t k, float *ret_x);
+bool ggml_widen_row(enum ggml_type type, const uint8_t *w, size_t k,
+                    float *ret_x);
 
 /* One block as whole numbers: unsigned or signed as stored (Q4_0: 0..15,
  * Q5_0: 0..31, Q6_K: 0..63). Returns how many: 32 or 256. */
-size_t block_numbers(enum ggml_type type, const uint8_t *block, int8_t *ret_q);
+size_t ggml_block_numbers(enum ggml_type type, const uint8_t *block,
+                          int8_t *ret_q);
 /* Scale and min of sub-block j of Q4_K and Q5_K. */
-void k_scale(const uint8_t *scales, unsigned j, uint8_t *ret_scale,
-             uint8_t *ret_min);
+void ggml_k_scale(const uint8_t *scales, unsigned j, uint8_t *ret_scale,
+                  uint8_t *ret_min);
 
 static inline uint16_t read_u16(const uint8_t *p)
 {
@@ -71,9 +75,9 @@ static inline uint16_t read_u16(const uint8_t *p)
 }
 
 /* Where a block keeps its parts; minus one: it has no such part. */
-struct block_parts {
+struct ggml_block_parts {
     int d, min, scales, quants, high;
 };
-struct block_parts block_parts(enum ggml_type type);
+struct ggml_block_parts ggml_block_parts(enum ggml_type type);
 
 #endif

@@ -26,7 +26,7 @@ static void sum_fours(const int8_t *q, int offset, const int8_t *x, int *sum)
 
 /* Repacked Q4_0: acc = fma(sum of 32, dx dy, acc), a block a step. */
 static float columns(const struct ggml_tile *t, const uint8_t *w,
-                     const struct q8 *x)
+                     const struct ggml_q8 *x)
 {
     float acc = 0.0f;
 
@@ -34,37 +34,38 @@ static float columns(const struct ggml_tile *t, const uint8_t *w,
         int8_t q[32];
         int sum[8], all = 0;
 
-        (void)block_numbers(t->type, w, q);
+        (void)ggml_block_numbers(t->type, w, q);
         sum_fours(q, offset_of(t->type), x[i].q, sum);
         for (int l = 0; l < 8; l++)
             all += sum[l];
-        acc = fmaf((float)all, fixed_from_f16(read_u16(w)) * x[i].d, acc);
+        acc = fmaf((float)all, float_from_f16(read_u16(w)) * x[i].d, acc);
     }
     return acc;
 }
 
 /* 8 lanes of 4 products; the mins' part m s runs beside in one float. */
 static float lanes(const struct ggml_tile *t, const uint8_t *w,
-                   const struct q8 *x)
+                   const struct ggml_q8 *x)
 {
-    struct block_parts at = block_parts(t->type);
+    struct ggml_block_parts at = ggml_block_parts(t->type);
     float acc[8] = {0}, side = 0.0f;
     uint32_t elements, bytes;
 
     (void)ggml_type_block(t->type, &elements, &bytes);
     for (size_t i = 0; i < t->k / 32; i++, w += bytes) {
-        float d = fixed_from_f16(read_u16(w + at.d)) * x[i].d;
+        float d = float_from_f16(read_u16(w + at.d)) * x[i].d;
         int8_t q[32];
         int sum[8];
 
-        (void)block_numbers(t->type, w, q);
+        (void)ggml_block_numbers(t->type, w, q);
         sum_fours(q, offset_of(t->type), x[i].q, sum);
         for (int l = 0; l < 8; l++)
             acc[l] = fmaf(d, (float)sum[l], acc[l]);
         if (at.min >= 0)
-            side = side + fixed_from_f16(read_u16(w + at.min)) * x[i].s;
+            side = side + float_from_f16(read_u16(w + at.min)) * x[i].s;
     }
-    return at.min >= 0 ? sum_halves(acc, 8) + side : sum_halves(acc, 8);
+    return at.min >= 0 ? ggml_sum_halves(acc, 8) + side
+                       : ggml_sum_halves(acc, 8);
 }
 
 /* A K-quant block against its activations, as whole numbers. */
@@ -76,14 +77,14 @@ struct k_block {
     int8_t q[256]; /* Q6_K: 0..63 */
 };
 
-static void k_open(enum ggml_type type, const uint8_t *w, const struct q8k *x,
-                   struct k_block *b)
+static void k_open(enum ggml_type type, const uint8_t *w,
+                   const struct ggml_q8k *x, struct k_block *b)
 {
-    struct block_parts at = block_parts(type);
+    struct ggml_block_parts at = ggml_block_parts(type);
 
-    (void)block_numbers(type, w, b->q);
-    b->d = fixed_from_f16(read_u16(w + at.d));
-    b->dmin = at.min >= 0 ? fixed_from_f16(read_u16(w + at.min)) : 0.0f;
+    (void)ggml_block_numbers(type, w, b->q);
+    b->d = float_from_f16(read_u16(w + at.d));
+    b->dmin = at.min >= 0 ? float_from_f16(read_u16(w + at.min)) : 0.0f;
     for (unsigned j = 0; j < 8; j++) {
         uint8_t scale = 0, min = 0;
 
@@ -92,7 +93,7 @@ static void k_open(enum ggml_type type, const uint8_t *w, const struct q8k *x,
             b->scale[2 * j] = (int8_t)w[at.scales + 2 * j];
             b->scale[2 * j + 1] = (int8_t)w[at.scales + 2 * j + 1];
         } else {
-            k_scale(w + at.scales, j, &scale, &min);
+            ggml_k_scale(w + at.scales, j, &scale, &min);
             b->scale[2 * j] = b->scale[2 * j + 1] = scale;
         }
         b->min[j] = min;
@@ -100,7 +101,7 @@ static void k_open(enum ggml_type type, const uint8_t *w, const struct q8k *x,
 }
 
 /* Lane l takes bytes 4l..4l+3 of each 32, times the scale. */
-static void k_lanes(const struct k_block *b, const struct q8k *x, int *sum)
+static void k_lanes(const struct k_block *b, const struct ggml_q8k *x, int *sum)
 {
     memset(sum, 0, 8 * sizeof *sum);
     for (int i = 0; i < 256; i++)
@@ -108,7 +109,8 @@ static void k_lanes(const struct k_block *b, const struct q8k *x, int *sum)
 }
 
 /* sum of scale * dot over the 32s from <= j < to. */
-static int k_sum(const struct k_block *b, const struct q8k *x, int from, int to)
+static int k_sum(const struct k_block *b, const struct ggml_q8k *x, int from,
+                 int to)
 {
     int sum = 0;
 
@@ -127,7 +129,7 @@ static int k_min(const struct k_block *b, int from, int to)
 }
 
 static float dot_q6k(const struct ggml_tile *t, const uint8_t *w,
-                     const struct q8k *x)
+                     const struct ggml_q8k *x)
 {
     float acc[8] = {0};
 
@@ -143,13 +145,13 @@ static float dot_q6k(const struct ggml_tile *t, const uint8_t *w,
             acc[l] = fmaf(x[i].d * b.d, (float)sum[l], acc[l]);
         }
     }
-    return sum_halves(acc, 8);
+    return ggml_sum_halves(acc, 8);
 }
 
 /* Q5_K: the mins in one float; Q4_K that was not repacked: in 4 lanes, two
  * sub-blocks each. */
 static float dot_q45k(const struct ggml_tile *t, const uint8_t *w,
-                      const struct q8k *x)
+                      const struct ggml_q8k *x)
 {
     float acc[8] = {0}, side[4] = {0};
     size_t bytes = t->type == GGML_Q4_K ? 144 : 176;
@@ -171,12 +173,12 @@ static float dot_q45k(const struct ggml_tile *t, const uint8_t *w,
     }
     if (t->type == GGML_Q4_K)
         side[0] = (side[0] + side[2]) + (side[1] + side[3]);
-    return sum_halves(acc, 8) + side[0];
+    return ggml_sum_halves(acc, 8) + side[0];
 }
 
 /* Repacked Q4_K: sums and mins each in one float, a step for 256 or for 64. */
 static float k_columns(const struct ggml_tile *t, const uint8_t *w,
-                       const struct q8k *x, int step)
+                       const struct ggml_q8k *x, int step)
 {
     float acc = 0.0f, min = 0.0f;
 
@@ -194,7 +196,7 @@ static float k_columns(const struct ggml_tile *t, const uint8_t *w,
 
 /* The block's value first, then times the activations' scale. */
 static float k_tiled(const struct ggml_tile *t, const uint8_t *w,
-                     const struct q8k *x)
+                     const struct ggml_q8k *x)
 {
     uint32_t elements, bytes;
     float acc = 0.0f;
@@ -217,10 +219,10 @@ static float k_tiled(const struct ggml_tile *t, const uint8_t *w,
     return acc;
 }
 
-static float dot_k(enum form form, const struct ggml_tile *t, const uint8_t *w,
-                   const uint8_t *x)
+static float dot_k(enum ggml_form form, const struct ggml_tile *t,
+                   const uint8_t *w, const uint8_t *x)
 {
-    const struct q8k *q = (const void *)x;
+    const struct ggml_q8k *q = (const void *)x;
 
     if (form == FORM_TILED)
         return k_tiled(t, w, q);
@@ -229,24 +231,24 @@ static float dot_k(enum form form, const struct ggml_tile *t, const uint8_t *w,
     return t->type == GGML_Q6_K ? dot_q6k(t, w, q) : dot_q45k(t, w, q);
 }
 
-float dot_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
-              const uint8_t *x)
+float ggml_dot_ref(enum ggml_form form, const struct ggml_tile *t,
+                   const uint8_t *w, const uint8_t *x)
 {
-    switch (act_of(t->type, t->build)) {
+    switch (ggml_act_of(t->type, t->build)) {
     case ACT_Q8K:
         return dot_k(form, t, w, x);
     case ACT_Q8:
         return form == FORM_COLUMNS ? columns(t, w, (const void *)x)
                                     : lanes(t, w, (const void *)x);
     default:
-        return dot_floats_ref(form, t, w, x);
+        return ggml_dot_floats_ref(form, t, w, x);
     }
 }
 
-void tile_ref(enum form form, const struct ggml_tile *t)
+void ggml_tile_ref(enum ggml_form form, const struct ggml_tile *t)
 {
     for (size_t r = 0; r < t->x_n; r++)
         for (size_t o = 0; o < t->w_n; o++)
-            t->out[r * t->stride + o] =
-                dot_ref(form, t, t->w + o * t->w_bytes, t->x + r * t->x_bytes);
+            t->out[r * t->stride + o] = ggml_dot_ref(
+                form, t, t->w + o * t->w_bytes, t->x + r * t->x_bytes);
 }

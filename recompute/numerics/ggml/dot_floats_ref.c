@@ -28,9 +28,9 @@ static float weight(const struct pair *p, size_t i)
 
     switch (p->t->type) {
     case GGML_F16:
-        return fixed_from_f16(read_u16(p->w + 2 * i));
+        return float_from_f16(read_u16(p->w + 2 * i));
     case GGML_BF16:
-        return fixed_from_bf16(read_u16(p->w + 2 * i));
+        return float_from_bf16(read_u16(p->w + 2 * i));
     default:
         memcpy(&f, p->w + 4 * i, sizeof f);
         return f;
@@ -47,12 +47,12 @@ static float input(const struct pair *p, size_t i)
     float f;
 
     if (is_dp(p->t))
-        return fixed_from_bf16(read_u16(p->x + 2 * i));
+        return float_from_bf16(read_u16(p->x + 2 * i));
     memcpy(&f, p->x + 4 * i, sizeof f);
     return f;
 }
 
-float sum_halves(const float *lane, unsigned n)
+float ggml_sum_halves(const float *lane, unsigned n)
 {
     float t[8], *s = t;
 
@@ -98,14 +98,14 @@ static float chain(const struct pair *p)
     if (is_dp(p->t)) {
         for (size_t i = 0; i < k; i += 2 * LANES_MAX)
             dp_step_16(p, i, acc);
-        return sum_halves(acc, LANES_MAX);
+        return ggml_sum_halves(acc, LANES_MAX);
     }
     for (size_t i = 0; i < k; i++)
         acc[i % lanes] = fmaf(weight(p, i), input(p, i), acc[i % lanes]);
     /* A remainder's other lanes take a step with zeros. */
     for (size_t i = k; i % lanes != 0; i++)
         acc[i % lanes] = fmaf(0.0f, 0.0f, acc[i % lanes]);
-    return sum_halves(acc, lanes);
+    return ggml_sum_halves(acc, lanes);
 }
 
 /* Accumulators a of `lanes`, whole steps only; returns where they end. */
@@ -165,7 +165,7 @@ static float dot_f32(const struct pair *p)
 
     fold_four(acc, lanes);
     return leftover_f32(
-        p, i, lanes == 8 ? sum_pairs(acc[0]) : sum_halves(acc[0], lanes));
+        p, i, lanes == 8 ? sum_pairs(acc[0]) : ggml_sum_halves(acc[0], lanes));
 }
 
 /* Rounded products, added in double; then one rounding. */
@@ -184,7 +184,7 @@ static float dot_f16(const struct pair *p)
 
     fold_four(acc, lanes);
     return leftover_double(
-        p, i, lanes == 8 ? sum_pairs(acc[0]) : sum_halves(acc[0], lanes));
+        p, i, lanes == 8 ? sum_pairs(acc[0]) : ggml_sum_halves(acc[0], lanes));
 }
 
 static float dot_bf16(const struct pair *p)
@@ -203,14 +203,15 @@ static float dot_bf16(const struct pair *p)
     } else {
         i = accumulate(p, 4, acc);
         fold_four(acc, 8);
-        return leftover_double(p, i, sum_halves(acc[0], 8));
+        return leftover_double(p, i, ggml_sum_halves(acc[0], 8));
     }
-    return leftover_double(
-        p, i, (double)sum_halves(acc[0], 16) + (double)sum_halves(acc[1], 16));
+    return leftover_double(p, i,
+                           (double)ggml_sum_halves(acc[0], 16) +
+                               (double)ggml_sum_halves(acc[1], 16));
 }
 
-float dot_leftover_ref(const struct ggml_tile *t, const struct dot_rest *rest,
-                       double sum)
+float ggml_dot_leftover_ref(const struct ggml_tile *t,
+                            const struct ggml_dot_rest *rest, double sum)
 {
     struct pair p = {t, rest->w, rest->x};
 
@@ -218,8 +219,8 @@ float dot_leftover_ref(const struct ggml_tile *t, const struct dot_rest *rest,
                                : leftover_double(&p, rest->i, sum);
 }
 
-float dot_floats_ref(enum form form, const struct ggml_tile *t,
-                     const uint8_t *w, const uint8_t *x)
+float ggml_dot_floats_ref(enum ggml_form form, const struct ggml_tile *t,
+                          const uint8_t *w, const uint8_t *x)
 {
     struct pair p = {t, w, x};
 

@@ -6,12 +6,14 @@
 #ifndef NUMERICS_GGML_EXP_STEPS_H
 #define NUMERICS_GGML_EXP_STEPS_H
 
-#include "numerics/fixed/fixed_math.h"
+#include <math.h>
+
+#include "base/float.h"
 
 enum { EXP2_BITS = 5, EXP2_N = 1 << EXP2_BITS };
 
 /* 2 to the i/32, rounded to nearest; in libm.c. */
-extern const double exp2_table[EXP2_N];
+extern const double ggml_exp2_table[EXP2_N];
 
 /* 2 to the r/32, |r| <= 1/2, less the table: 1 + c2 r + c1 r^2 + c0 r^3. */
 #define EXP2_C0  0x1.c6af84b912394p-5
@@ -22,7 +24,7 @@ extern const double exp2_table[EXP2_N];
 /* 2 to the k/32, k whole. */
 static inline double exp2_step(int64_t k)
 {
-    uint64_t u = bits_of_double(exp2_table[k & (EXP2_N - 1)]);
+    uint64_t u = bits_of_double(ggml_exp2_table[k & (EXP2_N - 1)]);
 
     return double_of(u + (((uint64_t)(k >> EXP2_BITS)) << 52));
 }

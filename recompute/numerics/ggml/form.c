@@ -16,8 +16,7 @@ static bool is_float(enum ggml_type type)
     return type == GGML_F32 || type == GGML_F16 || type == GGML_BF16;
 }
 
-static bool is_repacked(const struct ggml_build *b,
-                        const struct product_shape *s)
+static bool is_repacked(const struct ggml_build *b, const struct ggml_shape *s)
 {
     return b->repack && s->m % COLUMNS == 0 &&
            (s->type == GGML_Q4_0 || s->type == GGML_Q4_K);
@@ -25,7 +24,7 @@ static bool is_repacked(const struct ggml_build *b,
 
 /* tinyBLAS takes two rows or more, and outputs in fours; until its remainder
  * step came, only whole steps of k. */
-static bool is_chain(const struct ggml_build *b, const struct product_shape *s)
+static bool is_chain(const struct ggml_build *b, const struct ggml_shape *s)
 {
     unsigned step = s->type == GGML_BF16 && b->bf16 ? 32 : b->lanes;
 
@@ -33,8 +32,9 @@ static bool is_chain(const struct ggml_build *b, const struct product_shape *s)
            (b->any_k || s->k % step == 0);
 }
 
-enum form form_of(const struct ggml_build *b, const struct product_shape *s,
-                  size_t rows, size_t place)
+enum ggml_form ggml_form_of(const struct ggml_build *b,
+                            const struct ggml_shape *s, size_t rows,
+                            size_t place)
 {
     if (is_repacked(b, s))
         return s->type == GGML_Q4_K && rows >= ROWS &&
@@ -46,7 +46,7 @@ enum form form_of(const struct ggml_build *b, const struct product_shape *s,
     return rows >= 2 && is_chain(b, s) ? FORM_CHAIN : FORM_DOT;
 }
 
-bool form_invariant(const struct ggml_build *b, const struct product_shape *s)
+bool ggml_form_invariant(const struct ggml_build *b, const struct ggml_shape *s)
 {
     if (is_repacked(b, s))
         return s->type == GGML_Q4_0;

@@ -7,11 +7,13 @@
  */
 #include "numerics/ggml/libm.h"
 
-#include "numerics/fixed/fixed_math.h"
+#include <math.h>
+
+#include "base/float.h"
 #include "numerics/ggml/exp_steps.h"
 
 /* 2 to the i/32, rounded to nearest. */
-const double exp2_table[EXP2_N] = {
+const double ggml_exp2_table[EXP2_N] = {
     0x1.0000000p+0,       0x1.059b0d3158574p+0, 0x1.0b5586cf9890fp+0,
     0x1.11301d0125b51p+0, 0x1.172b83c7d517bp+0, 0x1.1d4873168b9aap+0,
     0x1.2387a6e756238p+0, 0x1.29e9df51fdee1p+0, 0x1.306fe0a31b715p+0,
@@ -81,7 +83,7 @@ float ggml_logf(float x)
     if (x != x)
         return x;
     if (!(x > 0.0f))
-        return x == 0.0f ? -INFINITY : float_of(FIXED_NAN);
+        return x == 0.0f ? -INFINITY : float_of(FLOAT_NAN);
     if (x == INFINITY)
         return x;
     x = normal(x, &shift);
@@ -191,7 +193,7 @@ void ggml_sincosf(float x, float *ret_sin, float *ret_cos)
     int n = 0, turn;
 
     if (!(size < INFINITY)) {
-        *ret_sin = *ret_cos = float_of(FIXED_NAN);
+        *ret_sin = *ret_cos = float_of(FLOAT_NAN);
         return;
     }
     if (size < 0x1p-12f) {

@@ -12,7 +12,7 @@
 
 #include "numerics/ggml/blocks.h"
 
-enum form {
+enum ggml_form {
     FORM_DOT,     /* one row at a time (vec_dot) */
     FORM_CHAIN,   /* tinyBLAS: one vector accumulator (float types) */
     FORM_COLUMNS, /* repacked Q4_0, Q4_K: a scalar accumulator, a step a block
@@ -39,30 +39,32 @@ struct ggml_tile {
 
 /* The form for one row: m outputs, k inputs, `rows` rows in the product,
  * this one at `place`. */
-struct product_shape {
+struct ggml_shape {
     enum ggml_type type;
     size_t k, m;
 };
-enum form form_of(const struct ggml_build *b, const struct product_shape *s,
-                  size_t rows, size_t place);
+enum ggml_form ggml_form_of(const struct ggml_build *b,
+                            const struct ggml_shape *s, size_t rows,
+                            size_t place);
 /* The form is the same for any number of rows. */
-bool form_invariant(const struct ggml_build *b, const struct product_shape *s);
+bool ggml_form_invariant(const struct ggml_build *b,
+                         const struct ggml_shape *s);
 
-void tile_ref(enum form form, const struct ggml_tile *t);
+void ggml_tile_ref(enum ggml_form form, const struct ggml_tile *t);
 /* One sum. Float types: x as ACT_ of the type. */
-float dot_ref(enum form form, const struct ggml_tile *t, const uint8_t *w,
-              const uint8_t *x);
-float dot_floats_ref(enum form form, const struct ggml_tile *t,
-                     const uint8_t *w, const uint8_t *x);
+float ggml_dot_ref(enum ggml_form form, const struct ggml_tile *t,
+                   const uint8_t *w, const uint8_t *x);
+float ggml_dot_floats_ref(enum ggml_form form, const struct ggml_tile *t,
+                          const uint8_t *w, const uint8_t *x);
 /* FORM_DOT of a float type from element i on, after `sum` of the lanes. */
-struct dot_rest {
+struct ggml_dot_rest {
     const uint8_t *w, *x; /* the rows */
     size_t i;
 };
-float dot_leftover_ref(const struct ggml_tile *t, const struct dot_rest *rest,
-                       double sum);
+float ggml_dot_leftover_ref(const struct ggml_tile *t,
+                            const struct ggml_dot_rest *rest, double sum);
 
 /* t[i] + t[i + half], halves of halves: the sum of 16 or 8 lanes. */
-float sum_halves(const float *lane, unsigned n);
+float ggml_sum_halves(const float *lane, unsigned n);
 
 #endif

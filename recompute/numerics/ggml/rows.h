@@ -17,33 +17,34 @@
 enum { FLASH_TILE = 64, FLASH_ROWS = 64 };
 
 /* out = x / sqrt(mean of x^2 + eps) * w; x^2 summed in double, in order. */
-void rms_norm_ref(const float *x, const float *w, size_t n, float eps,
-                  float *out);
+void ggml_rms_norm_ref(const float *x, const float *w, size_t n, float eps,
+                       float *out);
 
 /* cos and sin of one position: pair i turns by position * scale^i, the powers
  * as a running product; factors may be NULL. */
-struct turning {
+struct ggml_turning {
     size_t pairs;
     float step;  /* theta_scale: base^(-2 / dimensions) */
     float scale; /* freq_scale, 1 if there is none */
     const float *factors;
 };
-void rope_angles(const struct turning *t, uint32_t position, float *ret_cos,
-                 float *ret_sin);
+void ggml_rope_angles(const struct ggml_turning *t, uint32_t position,
+                      float *ret_cos, float *ret_sin);
 /* Turns the neighbours x[2i], x[2i + 1], in place. */
-void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin);
+void ggml_rope_turn_ref(float *x, size_t pairs, const float *cos,
+                        const float *sin);
 
 /* n halves, low byte first. */
-void halves_ref(const float *x, size_t n, uint8_t *ret_halves);
+void ggml_halves_ref(const float *x, size_t n, uint8_t *ret_halves);
 
 /* out = gate / (1 + e^-gate) * up: whole vectors with vexp, the rest with
  * expf. out may be gate. */
-void swiglu_ref(const float *gate, const float *up, size_t n, unsigned lanes,
-                float *out);
+void ggml_swiglu_ref(const float *gate, const float *up, size_t n,
+                     unsigned lanes, float *out);
 
 /* One token's queries of the heads that share keys and values, over the cells
  * that it sees. */
-struct head {
+struct ggml_head {
     const struct ggml_build *build;
     size_t dim;            /* of the head */
     float scale;           /* 1 / sqrt(dim) */
@@ -54,23 +55,24 @@ struct head {
     size_t n_cells;
     size_t n;       /* queries */
     const float *q; /* n rows of dim floats */
-    float *scratch; /* head_scratch floats */
+    float *scratch; /* ggml_head_scratch floats */
     float *out;     /* n rows of dim floats */
 };
 
 /* Floats of scratch for cells below `cells`, n queries of dim. */
-size_t head_scratch(size_t cells, size_t n, size_t dim);
+size_t ggml_head_scratch(size_t cells, size_t n, size_t dim);
 
 /* Flash attention off. rows: of the query's stream in the ubatch. */
-void head_plain_ref(const struct head *h, size_t rows);
+void ggml_head_plain_ref(const struct ggml_head *h, size_t rows);
 /* Flash attention, a cell a step, accumulator of halves; cells from each
  * border on are a chunk of their own, combined at the end. */
-struct borders {
+struct ggml_borders {
     const uint32_t *cell;
     size_t n;
 };
-void head_flash_ref(const struct head *h, const struct borders *b);
+void ggml_head_flash_ref(const struct ggml_head *h,
+                         const struct ggml_borders *b);
 /* Flash attention in tiles of 64 cells, floats throughout. */
-void head_tiled_ref(const struct head *h);
+void ggml_head_tiled_ref(const struct ggml_head *h);
 
 #endif

@@ -7,8 +7,8 @@
 #include "numerics/ggml/libm.h"
 #include "numerics/ggml/scalar.h"
 
-void rms_norm_ref(const float *x, const float *w, size_t n, float eps,
-                  float *out)
+void ggml_rms_norm_ref(const float *x, const float *w, size_t n, float eps,
+                       float *out)
 {
     double sum = 0.0;
     float mean, scale;
@@ -21,8 +21,8 @@ void rms_norm_ref(const float *x, const float *w, size_t n, float eps,
         out[i] = x[i] * scale * w[i];
 }
 
-void rope_angles(const struct turning *t, uint32_t position, float *ret_cos,
-                 float *ret_sin)
+void ggml_rope_angles(const struct ggml_turning *t, uint32_t position,
+                      float *ret_cos, float *ret_sin)
 {
     float theta = (float)position;
 
@@ -34,7 +34,8 @@ void rope_angles(const struct turning *t, uint32_t position, float *ret_cos,
     }
 }
 
-void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin)
+void ggml_rope_turn_ref(float *x, size_t pairs, const float *cos,
+                        const float *sin)
 {
     for (size_t i = 0; i < pairs; i++) {
         float a = x[2 * i], b = x[2 * i + 1];
@@ -44,7 +45,7 @@ void rope_turn_ref(float *x, size_t pairs, const float *cos, const float *sin)
     }
 }
 
-void halves_ref(const float *x, size_t n, uint8_t *ret_halves)
+void ggml_halves_ref(const float *x, size_t n, uint8_t *ret_halves)
 {
     for (size_t i = 0; i < n; i++) {
         uint16_t h = f16_of(x[i]);
@@ -54,8 +55,8 @@ void halves_ref(const float *x, size_t n, uint8_t *ret_halves)
     }
 }
 
-void swiglu_ref(const float *gate, const float *up, size_t n, unsigned lanes,
-                float *out)
+void ggml_swiglu_ref(const float *gate, const float *up, size_t n,
+                     unsigned lanes, float *out)
 {
     size_t whole = n / lanes * lanes;
 

@@ -9,7 +9,9 @@
 #ifndef NUMERICS_GGML_SCALAR_H
 #define NUMERICS_GGML_SCALAR_H
 
-#include "numerics/fixed/fixed_math.h"
+#include <math.h>
+
+#include "base/float.h"
 
 /* To half, to nearest even; a NaN becomes quiet (x86 VCVTPS2PH). */
 static inline uint16_t f16_of(float x)
@@ -38,12 +40,12 @@ static inline uint16_t bf16_of(float x)
 
 static inline float round_f16(float x)
 {
-    return fixed_from_f16(f16_of(x));
+    return float_from_f16(f16_of(x));
 }
 
 static inline float round_bf16(float x)
 {
-    return fixed_from_bf16(bf16_of(x));
+    return float_from_bf16(bf16_of(x));
 }
 
 /* 2^n times j rounded once, as VSCALEFPS does; n whole, |n| <= 192, j in
@@ -125,9 +127,9 @@ static inline float dp_step(float a, float b, float c)
 /* A lane of VDPBF16PS: two products, the odd element first. */
 static inline float dp_bf16(float acc, const uint16_t x[2], const uint16_t y[2])
 {
-    acc = dp_step(flush(fixed_from_bf16(x[1])), flush(fixed_from_bf16(y[1])),
+    acc = dp_step(flush(float_from_bf16(x[1])), flush(float_from_bf16(y[1])),
                   flush(acc));
-    return dp_step(flush(fixed_from_bf16(x[0])), flush(fixed_from_bf16(y[0])),
+    return dp_step(flush(float_from_bf16(x[0])), flush(float_from_bf16(y[0])),
                    acc);
 }
 

@@ -129,19 +129,19 @@ struct attention {
     uint32_t layer;
 };
 
-static void attend_heads(const struct pass *p, const struct head *h)
+static void attend_heads(const struct pass *p, const struct ggml_head *h)
 {
     const struct llama_recipe *r = &p->cache->recipe;
-    const struct ggml_kernels *k = p->run->kernels;
-    const struct borders b = {p->choice->borders, p->choice->n_borders};
+    const struct ggml_heads *k = ggml_heads_of(p->run->kernels, &r->build);
+    const struct ggml_borders b = {p->choice->borders, p->choice->n_borders};
 
     if (!r->flash)
-        k->head_plain(h, p->choice->stream_rows);
+        k->plain(h, p->choice->stream_rows);
     else if (p->choice->stream_rows >= FLASH_ROWS &&
              (r->build.any_head || h->dim % r->build.lanes == 0))
-        k->head_tiled(h);
+        k->tiled(h);
     else
-        k->head_flash(h, &b);
+        k->flash(h, &b);
 }
 
 /* One token and the heads that share a key. */
@@ -156,19 +156,19 @@ static void attend_item(void *arg, size_t item, unsigned worker)
     size_t row = (i * s->heads + kv * share) * s->head_dim;
     uint32_t stream = cache_stream(c, a->pass->token[i].sequence);
     size_t at = kv * s->head_dim * (c->f16 ? 2 : 4);
-    struct head h = {.build = &c->recipe.build,
-                     .dim = s->head_dim,
-                     .scale = 1.0f / sqrtf((float)s->head_dim),
-                     .f16 = c->f16,
-                     .k = cache_at(c, c->k, stream, a->layer) + at,
-                     .v = cache_at(c, c->v, stream, a->layer) + at,
-                     .cell_bytes = c->cell_bytes,
-                     .cells = x->view[i].cells,
-                     .n_cells = x->view[i].n,
-                     .n = share,
-                     .q = x->q + row,
-                     .out = x->out + row,
-                     .scratch = x->scratch + worker * x->scratch_n};
+    struct ggml_head h = {.build = &c->recipe.build,
+                          .dim = s->head_dim,
+                          .scale = 1.0f / sqrtf((float)s->head_dim),
+                          .f16 = c->f16,
+                          .k = cache_at(c, c->k, stream, a->layer) + at,
+                          .v = cache_at(c, c->v, stream, a->layer) + at,
+                          .cell_bytes = c->cell_bytes,
+                          .cells = x->view[i].cells,
+                          .n_cells = x->view[i].n,
+                          .n = share,
+                          .q = x->q + row,
+                          .out = x->out + row,
+                          .scratch = x->scratch + worker * x->scratch_n};
 
     attend_heads(a->pass, &h);
 }

@@ -9,11 +9,12 @@
 #include "engine/llama/forward/tensors.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/float.h"
 #include "base/why.h"
-#include "numerics/fixed/fixed_math.h"
 #include "numerics/ggml/blocks.h"
 #include "numerics/ggml/libm.h"
 #include "numerics/ggml/product.h"
@@ -185,7 +186,7 @@ static int read_floats(struct reading *r, const char *name, size_t n,
 static bool is_computed(enum ggml_type type)
 {
     return type == GGML_F32 || type == GGML_F16 || type == GGML_BF16 ||
-           block_parts(type).d >= 0;
+           ggml_block_parts(type).d >= 0;
 }
 
 /* m 0: as many rows as the file has, told in ret_m->m. */
@@ -321,9 +322,9 @@ const struct llama_shape *llama_model_shape(const struct llama_model *m)
 
 static bool is_invariant(const struct matrix *w, const struct ggml_build *b)
 {
-    struct product_shape s = {w->type, w->k, w->m};
+    struct ggml_shape s = {w->type, w->k, w->m};
 
-    return form_invariant(b, &s);
+    return ggml_form_invariant(b, &s);
 }
 
 bool llama_model_invariant(const struct llama_model *m,

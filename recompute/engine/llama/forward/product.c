@@ -22,9 +22,9 @@ struct job {
     unsigned acts;             /* bits: kinds of rows that are needed */
 };
 
-static enum act act_for(const struct job *j, size_t i)
+static enum ggml_act act_for(const struct job *j, size_t i)
 {
-    return act_of(j->list[i].w->type, &j->pass->cache->recipe.build);
+    return ggml_act_of(j->list[i].w->type, &j->pass->cache->recipe.build);
 }
 
 static void round_row(void *arg, size_t r, unsigned worker)
@@ -36,24 +36,25 @@ static void round_row(void *arg, size_t r, unsigned worker)
     (void)worker;
     for (unsigned a = 0; a < ACTS; a++)
         if ((j->acts >> a & 1) != 0 && a != ACT_F32)
-            x->kernels->act_round(a, j->x + r * k, k,
-                                  x->act[a] + r * act_bytes(a, k));
+            x->kernels->rows->act_round(a, j->x + r * k, k,
+                                        x->act[a] + r * ggml_act_bytes(a, k));
 }
 
 /* Rows of one form, from row r on; returns the first row of another. */
 static size_t same_form(const struct job *j, const struct matrix *w, size_t r,
-                        enum form *ret_form)
+                        enum ggml_form *ret_form)
 {
     const struct ggml_build *b = &j->pass->cache->recipe.build;
-    const struct product_shape shape = {w->type, w->k, w->m};
+    const struct ggml_shape shape = {w->type, w->k, w->m};
     const struct placed *at = j->at;
     size_t end = r;
 
-    *ret_form = form_of(b, &shape, at->rows, at->first + (at->each ? 0 : r));
+    *ret_form =
+        ggml_form_of(b, &shape, at->rows, at->first + (at->each ? 0 : r));
     if (at->each)
         return at->n;
     while (end < at->n &&
-           form_of(b, &shape, at->rows, at->first + end) == *ret_form)
+           ggml_form_of(b, &shape, at->rows, at->first + end) == *ret_form)
         end++;
     return end;
 }
@@ -64,8 +65,8 @@ static void run_piece(void *arg, size_t item, unsigned worker)
     const struct llama_run *x = j->pass->run;
     size_t i = 0, from, n;
     const struct matrix *w;
-    enum act a;
-    enum form form;
+    enum ggml_act a;
+    enum ggml_form form;
 
     (void)worker;
     while (item >= j->pieces[i + 1])
@@ -75,7 +76,8 @@ static void run_piece(void *arg, size_t item, unsigned worker)
     from = (item - j->pieces[i]) * j->piece[i];
     n = w->m - from < j->piece[i] ? w->m - from : j->piece[i];
     for (size_t r = 0, end; r < j->at->n; r = end) {
-        size_t bytes = a == ACT_F32 ? w->k * sizeof(float) : act_bytes(a, w->k);
+        size_t bytes =
+            a == ACT_F32 ? w->k * sizeof(float) : ggml_act_bytes(a, w->k);
         const uint8_t *rows = a == ACT_F32 ? (const uint8_t *)j->x : x->act[a];
         struct ggml_tile t = {&j->pass->cache->recipe.build,
                               w->type,
@@ -91,7 +93,7 @@ static void run_piece(void *arg, size_t item, unsigned worker)
 
         end = same_form(j, w, r, &form);
         t.x_n = end - r;
-        x->kernels->tile(form, &t);
+        ggml_tile(x->kernels, form, &t);
     }
 }
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/pool.h"
-#include "numerics/fixed/kernels.h"
 
 int llama_run_open(const struct llama_model *m, struct pool *p,
                    const char *kernels, struct llama_run **ret_x)
@@ -22,7 +22,7 @@ int llama_run_open(const struct llama_model *m, struct pool *p,
 
     if (ggml_kernels_pick(kernels) == NULL)
         return -ENOTSUP;
-    if (fixed_environment() != 0)
+    if (cpu_float_environment() != 0)
         return -EDOM;
     x = calloc(1, sizeof *x);
     if (x == NULL)
@@ -82,7 +82,7 @@ static size_t widest(const struct llama_shape *s)
 static int act_rooms(struct llama_run *x, size_t rows)
 {
     for (int a = ACT_F16; a < ACTS; a++) {
-        size_t n = rows * act_bytes(a, widest(&x->model->shape)) + 64;
+        size_t n = rows * ggml_act_bytes(a, widest(&x->model->shape)) + 64;
 
         x->act[a] = aligned_alloc(64, (n + 63) / 64 * 64);
         if (x->act[a] == NULL)
@@ -122,8 +122,9 @@ static int room_rows(struct llama_run *x, size_t rows)
 static int room_scratch(struct llama_run *x, const struct llama_cache *c)
 {
     const struct llama_shape *s = &x->model->shape;
-    size_t n =
-        head_scratch(c->recipe.cells, s->heads / s->kv_heads, s->head_dim) + 16;
+    size_t n = ggml_head_scratch(c->recipe.cells, s->heads / s->kv_heads,
+                                 s->head_dim) +
+               16;
     float *scratch;
 
     n = n / 16 * 16;
@@ -143,13 +144,13 @@ static void embed_row(struct pass *p, size_t i)
     struct llama_run *x = p->run;
     const struct llama_model *m = x->model;
     const struct matrix *e = &m->embedding;
-    const struct turning turning = {m->rope_dim / 2, m->rope_step,
-                                    m->rope_scale, m->rope_factors};
+    const struct ggml_turning turning = {m->rope_dim / 2, m->rope_step,
+                                         m->rope_scale, m->rope_factors};
 
-    (void)widen_row(e->type, e->data + p->token[i].id * e->row_bytes, e->k,
-                    x->x + i * e->k); /* the type was asked at open */
-    rope_angles(&turning, p->token[i].position, x->cos + i * turning.pairs,
-                x->sin + i * turning.pairs);
+    (void)ggml_widen_row(e->type, e->data + p->token[i].id * e->row_bytes, e->k,
+                         x->x + i * e->k); /* the type was asked at open */
+    ggml_rope_angles(&turning, p->token[i].position, x->cos + i * turning.pairs,
+                     x->sin + i * turning.pairs);
 }
 
 static void turn(struct pass *p, float *row, size_t heads, size_t i)
@@ -158,9 +159,9 @@ static void turn(struct pass *p, float *row, size_t heads, size_t i)
     size_t pairs = m->rope_dim / 2;
 
     for (size_t h = 0; h < heads; h++)
-        p->run->kernels->rope_turn(row + h * m->shape.head_dim, pairs,
-                                   p->run->cos + i * pairs,
-                                   p->run->sin + i * pairs);
+        p->run->kernels->rows->rope_turn(row + h * m->shape.head_dim, pairs,
+                                         p->run->cos + i * pairs,
+                                         p->run->sin + i * pairs);
 }
 
 static void turn_row(struct pass *p, size_t i)
@@ -176,7 +177,7 @@ static void turn_row(struct pass *p, size_t i)
 static void store(const struct pass *p, const float *x, size_t n, uint8_t *to)
 {
     if (p->cache->f16)
-        p->run->kernels->halves(x, n, to);
+        p->run->kernels->rows->halves(x, n, to);
     else
         memcpy(to, x, n * sizeof *x);
 }
@@ -202,8 +203,9 @@ static void norm_rows(struct pass *p, const float *weight, size_t n)
     size_t hidden = x->model->shape.hidden;
 
     for (size_t i = 0; i < n; i++)
-        x->kernels->rms_norm(x->x + i * hidden, weight, hidden,
-                             x->model->shape.rms_eps, x->normed + i * hidden);
+        x->kernels->rows->rms_norm(x->x + i * hidden, weight, hidden,
+                                   x->model->shape.rms_eps,
+                                   x->normed + i * hidden);
 }
 
 static void add_rows(struct llama_run *x, const float *y, size_t n)
@@ -219,8 +221,8 @@ static void gate_row(struct pass *p, size_t i)
     struct llama_run *x = p->run;
     size_t ffn = x->model->shape.ffn;
 
-    x->kernels->swiglu(x->gate + i * ffn, x->up + i * ffn, ffn,
-                       p->cache->recipe.build.lanes, x->gate + i * ffn);
+    ggml_floats_of(x->kernels, &p->cache->recipe.build)
+        ->swiglu(x->gate + i * ffn, x->up + i * ffn, ffn, x->gate + i * ffn);
 }
 
 /* Of x and of y only the wanted rows stay. */

@@ -1,7 +1,12 @@
 /*
- * vec16_avx2.inc - vectors of 16 floats as two of 8.
+ * vec16_avx2.h - vectors of 16 floats as two of 8.
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef NUMERICS_GGML_VEC16_AVX2_H
+#define NUMERICS_GGML_VEC16_AVX2_H
+
+#include "numerics/ggml/vec8.h"
+
 typedef struct {
     __m256 a, b;
 } vec16;
@@ -117,3 +122,8 @@ OP vec16 exp_16(vec16 x)
 {
     return join_16(exp_wide_8(x.a), exp_wide_8(x.b));
 }
+
+/* Rows that a chain block takes at a time: what the registers hold. */
+enum { CHAIN_ROWS = 2 };
+
+#endif

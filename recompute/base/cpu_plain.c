@@ -1,21 +1,29 @@
 /*
- * pick_plain.c - machines without kernels of their own: the definition.
+ * cpu_plain.c - machines without kernels of their own: cpu.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kernels.h"
+#include "base/cpu.h"
 
 #include <errno.h>
 #include <fenv.h>
 
-const struct kernels *const *kernels_all(void)
+bool cpu_has_avx2(void)
 {
-    static const struct kernels *const plain[] = {&kernels_ref, NULL};
+    return false;
+}
 
-    return plain;
+bool cpu_has_avx512(void)
+{
+    return false;
+}
+
+bool cpu_has_avx512_bf16(void)
+{
+    return false;
 }
 
 /* Half the smallest normal number is subnormal, and not zero. */
-int fixed_environment(void)
+int cpu_float_environment(void)
 {
     volatile float smallest = 0x1p-126f;
 

@@ -1,15 +1,18 @@
 /*
- * rows.inc - rounding of activations, norm, RoPE and gate in vectors, and the
- * table of kernels.
+ * rows_simd.c - rounding of activations, norm and RoPE in vectors. ROWS is the
+ * table's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/ggml/blocks_simd.h"
+#include "numerics/ggml/scalar.h"
+
 static void halves(const float *x, size_t n, uint8_t *ret_halves)
 {
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8)
         to_f16_8(ret_halves + 2 * i, load_8(x + i));
-    halves_ref(x + i, n - i, ret_halves + 2 * i);
+    ggml_halves_ref(x + i, n - i, ret_halves + 2 * i);
 }
 
 static void round_row_f16(const float *x, size_t k, float *y)
@@ -18,7 +21,7 @@ static void round_row_f16(const float *x, size_t k, float *y)
 
     for (; i + 8 <= k; i += 8)
         store_8(y + i, round_f16_8(load_8(x + i)));
-    act_round_ref(ACT_F16, x + i, k - i, y + i);
+    ggml_act_round_ref(ACT_F16, x + i, k - i, y + i);
 }
 
 /* The largest size of 32, NaN passed over. */
@@ -31,7 +34,7 @@ OP float size_of_32(const vec8 v[4])
         m = _mm256_max_ps(size_8(v[i]), m);
     store_8(f, m);
     for (int i = 0; i < 8; i++)
-        most = fixed_max(f[i], most);
+        most = float_max(f[i], most);
     return most;
 }
 
@@ -51,7 +54,7 @@ OP void store_bytes(const __m256i v[4], int8_t *q)
     _mm256_storeu_si256((__m256i *)(void *)q, a);
 }
 
-static void round_q8_32(const float *x, struct q8 *y)
+static void round_q8_32(const float *x, struct ggml_q8 *y)
 {
     vec8 v[4];
     __m256i q[4], sum;
@@ -71,15 +74,15 @@ static void round_q8_32(const float *x, struct q8 *y)
     y->s = _cvtsh_ss(_cvtss_sh(d * (float)sum_of_ints(sum), 0));
 }
 
-static void act_round(enum act a, const float *x, size_t k, void *ret_row)
+static void act_round(enum ggml_act a, const float *x, size_t k, void *ret_row)
 {
     if (a == ACT_F16)
         round_row_f16(x, k, ret_row);
     else if (a == ACT_Q8)
         for (size_t i = 0; i < k / 32; i++)
-            round_q8_32(x + 32 * i, (struct q8 *)ret_row + i);
+            round_q8_32(x + 32 * i, (struct ggml_q8 *)ret_row + i);
     else
-        act_round_ref(a, x, k, ret_row);
+        ggml_act_round_ref(a, x, k, ret_row);
 }
 
 static void rms_norm(const float *x, const float *w, size_t n, float eps,
@@ -106,50 +109,7 @@ static void rope_turn(float *x, size_t pairs, const float *cos,
     }
 }
 
-static void swiglu(const float *gate, const float *up, size_t n, unsigned lanes,
-                   float *out)
-{
-    if (lanes == 16)
-        swiglu_16(gate, up, n, out);
-    else
-        swiglu_8(gate, up, n, out);
-}
-
-static void tile(enum form form, const struct ggml_tile *t)
-{
-    switch (act_of(t->type, t->build)) {
-    case ACT_Q8K:
-        k_quants_tile(form, t);
-        break;
-    case ACT_Q8:
-        if (form == FORM_COLUMNS)
-            columns_tile(t);
-        else
-            blocks_tile(t);
-        break;
-    case ACT_BF16_DP:
-        if (form == FORM_CHAIN)
-            dp_chain(t);
-        else
-            dp_dot(t);
-        break;
-    default:
-        if (t->build->lanes == 16)
-            floats_16(form, t);
-        else
-            floats_8(form, t);
-    }
-}
-
-const struct ggml_kernels KERNELS = {
-    .name = KERNELS_NAME,
-    .tile = tile,
-    .act_round = act_round,
-    .rms_norm = rms_norm,
-    .rope_turn = rope_turn,
-    .halves = halves,
-    .swiglu = swiglu,
-    .head_plain = head_plain,
-    .head_flash = head_flash,
-    .head_tiled = head_tiled,
-};
+const struct ggml_rows ROWS = {.act_round = act_round,
+                               .rms_norm = rms_norm,
+                               .rope_turn = rope_turn,
+                               .halves = halves};

@@ -1,17 +1,20 @@
 /*
- * kernels_avx512.c - numerics `fixed` on vectors of 16 floats (AVX-512 F, DQ,
- * BW, VL). A tile keeps 12 rows x 32 outputs in 24 registers.
+ * vec_avx512.h - vectors of 16 floats (AVX-512 F, DQ,
+ * BW, VL) for kernels_simd.c, and the
+ * shapes of its tiles: 12 rows x 32 outputs in 24 registers.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fixed_math.h"
-#include "kernels_x86.h"
+#ifndef FIXED_VEC_AVX512_H
+#define FIXED_VEC_AVX512_H
 
 #include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "numerics/fixed/fixed_math.h"
 
 enum { VEC = 16, TILE_ROWS = 12, TILE_PANELS = 4 };
 
-#define KERNELS      kernels_avx512
-#define KERNELS_NAME "avx512"
 #define TILE_SHAPES(X) \
     X(12, 2)           \
     X(12, 1) X(8, 2) X(8, 1) X(4, 4) X(4, 1) X(2, 4) X(2, 1) X(1, 4) X(1, 1)
@@ -102,7 +105,7 @@ OP vec vec_clean(vec v)
     __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
 
     return _mm512_mask_mov_ps(
-        v, nan, _mm512_castsi512_ps(_mm512_set1_epi32(FIXED_NAN)));
+        v, nan, _mm512_castsi512_ps(_mm512_set1_epi32(FLOAT_NAN)));
 }
 
 /* 2^i as a product of two powers, i being the low bits of t - ROUND. */
@@ -139,4 +142,4 @@ OP vec vec_bf16_high(const uint8_t *p)
         _mm512_and_si512(_mm512_loadu_si512((const void *)p), upper));
 }
 
-#include "kernels_simd.inc"
+#endif

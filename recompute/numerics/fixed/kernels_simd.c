@@ -1,9 +1,8 @@
 /*
- * kernels_simd.inc - the kernels of kernels_ref.c over vectors of VEC floats:
- * the body of kernels_avx2.c and kernels_avx512.c, which define, before they
- * include it, the type vec, the operations vec_*, VEC, KERNELS (the name of
- * the table), KERNELS_NAME, TILE_ROWS, TILE_PANELS and TILE_SHAPES. UNROLL, the
- * compiler's word for unrolling a loop whole, comes from meson.build.
+ * kernels_simd.c - the kernels of kernels_ref.c over vectors of VEC floats. The
+ * build compiles it once an instruction set, with VEC_HEADER the vectors
+ * (vec_avx2.h, vec_avx512.h), KERNELS and KERNELS_NAME the table's symbol and
+ * name, and UNROLL the compiler's word for unrolling a loop whole.
  *
  * Vectors run across outputs (tile) or across the lanes of a sum, so every
  * single number sees the operations of the definition in the same order.
@@ -11,10 +10,12 @@
  * a sum of squares or exponentials, which is never -0, leaves it as it is.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fixed_math.h"
-#include "kernels.h"
+#include VEC_HEADER
 
-enum { VECS = PANEL / VEC, SUMS_MAX = 8 };
+#include "numerics/fixed/fixed_math.h"
+#include "numerics/fixed/kernels_x86.h"
+
+enum { VECS = FIXED_PANEL / VEC, SUMS_MAX = 8 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -33,18 +34,19 @@ struct block {
 
 struct shape {
     int rows, panels;
-    enum weight_type type;
+    enum fixed_type type;
 };
 
 /* VEC weights of input i, from column `column` of the panel at p. */
-INLINE vec weights(enum weight_type type, const uint8_t *p, size_t i,
+INLINE vec weights(enum fixed_type type, const uint8_t *p, size_t i,
                    size_t column, int odd)
 {
-    if (type == WEIGHT_F32)
-        return vec_load((const float *)(const void *)p + i * PANEL + column);
-    if (type == WEIGHT_F16)
-        return vec_f16(p + (i * PANEL + column) * 2);
-    p += (i / 2 * PANEL + column) * 4;
+    if (type == FIXED_F32)
+        return vec_load((const float *)(const void *)p + i * FIXED_PANEL +
+                        column);
+    if (type == FIXED_F16)
+        return vec_f16(p + (i * FIXED_PANEL + column) * 2);
+    p += (i / 2 * FIXED_PANEL + column) * 4;
     return odd ? vec_bf16_high(p) : vec_bf16_low(p);
 }
 
@@ -104,68 +106,76 @@ INLINE void block_run(const struct block *b, struct shape s)
                        block_columns(b, c));
 }
 
-#define BLOCK(ROWS, PANELS, TYPE)                                       \
-    static void block_##ROWS##_##PANELS##_##TYPE(const struct block *b) \
-    {                                                                   \
-        block_run(b, (struct shape){ROWS, PANELS, TYPE});               \
-    }
-#define BLOCKS(ROWS, PANELS)        \
-    BLOCK(ROWS, PANELS, WEIGHT_F32) \
-    BLOCK(ROWS, PANELS, WEIGHT_F16) \
-    BLOCK(ROWS, PANELS, WEIGHT_BF16)
-TILE_SHAPES(BLOCKS)
-
-/* A shape and its code for each weight type. */
-struct block_code {
+/* A shape of the table TILE_SHAPES, from large to small. */
+struct block_shape {
     size_t rows, panels;
-    void (*run[3])(const struct block *b);
 };
 
-#define BLOCK_CODE(ROWS, PANELS)            \
-    {ROWS,                                  \
-     PANELS,                                \
-     {block_##ROWS##_##PANELS##_WEIGHT_F32, \
-      block_##ROWS##_##PANELS##_WEIGHT_F16, \
-      block_##ROWS##_##PANELS##_WEIGHT_BF16}},
-static const struct block_code blocks[] = {TILE_SHAPES(BLOCK_CODE)};
+#define SHAPE(ROWS, PANELS) {ROWS, PANELS},
+static const struct block_shape shapes[] = {TILE_SHAPES(SHAPE)};
 
-/* The largest shape that fits; the table goes from large to small. */
-static const struct block_code *block_fit(size_t rows, size_t panels)
+INLINE void block_typed(const struct block *b, enum fixed_type type, int rows,
+                        int panels)
 {
-    const struct block_code *c = blocks;
-
-    while (c->rows > rows || c->panels > panels)
-        c++;
-    return c;
+    if (type == FIXED_F32)
+        block_run(b, (struct shape){rows, panels, FIXED_F32});
+    else if (type == FIXED_F16)
+        block_run(b, (struct shape){rows, panels, FIXED_F16});
+    else
+        block_run(b, (struct shape){rows, panels, FIXED_BF16});
 }
 
-static void simd_tile(const struct tile *t)
+#define SHAPE_ID(ROWS, PANELS) ((ROWS)*16 + (PANELS))
+#define SHAPE_CASE(ROWS, PANELS)            \
+    case SHAPE_ID(ROWS, PANELS):            \
+        block_typed(b, type, ROWS, PANELS); \
+        break;
+/* The compiler makes one body of each shape and type. */
+static void block_shaped(const struct block *b, enum fixed_type type,
+                         const struct block_shape *s)
 {
-    const struct panels *w = t->w;
-    const struct block_code *code;
+    switch (SHAPE_ID(s->rows, s->panels)) {
+        TILE_SHAPES(SHAPE_CASE)
+    }
+}
+
+/* The largest shape that fits. */
+static const struct block_shape *block_fit(size_t rows, size_t panels)
+{
+    const struct block_shape *s = shapes;
+
+    while (s->rows > rows || s->panels > panels)
+        s++;
+    return s;
+}
+
+static void simd_tile(const struct fixed_tile *t)
+{
+    const struct fixed_panels *w = t->w;
+    const struct block_shape *shape;
     size_t p = t->first, panels, r;
 
     for (; p < t->end; p += panels) {
         panels = block_fit(t->rows, t->end - p)->panels;
-        for (r = 0; r < t->rows; r += code->rows) {
+        for (r = 0; r < t->rows; r += shape->rows) {
             struct block b = {
                 .x = t->x + r,
                 .x_step = t->rows,
                 .w = (const uint8_t *)w->data + p * w->pitch,
                 .pitch = w->pitch,
                 .k = w->k,
-                .out = t->out + r * t->stride + p * PANEL,
+                .out = t->out + r * t->stride + p * FIXED_PANEL,
                 .stride = t->stride,
-                .columns = w->n - p * PANEL,
+                .columns = w->n - p * FIXED_PANEL,
                 .go_on = t->go_on,
             };
 
-            code = block_fit(t->rows - r, panels);
-            for (size_t c = 0; c < panels; c += code->panels) {
-                code->run[w->type](&b);
-                b.w += code->panels * w->pitch;
-                b.out += code->panels * PANEL;
-                b.columns -= code->panels * PANEL;
+            shape = block_fit(t->rows - r, panels);
+            for (size_t c = 0; c < panels; c += shape->panels) {
+                block_shaped(&b, w->type, shape);
+                b.w += shape->panels * w->pitch;
+                b.out += shape->panels * FIXED_PANEL;
+                b.columns -= shape->panels * FIXED_PANEL;
             }
         }
     }
@@ -180,11 +190,11 @@ INLINE size_t part(size_t n, size_t i)
 
 INLINE float vec_sum_lanes(const vec sum[VECS])
 {
-    float lane[LANES];
+    float lane[FIXED_LANES];
 
     for (int v = 0; v < VECS; v++)
         vec_store(lane + v * VEC, sum[v]);
-    return lanes_sum(lane);
+    return fixed_lanes_sum(lane);
 }
 
 static void simd_rmsnorm(const float *x, const float *w, size_t n, float eps,
@@ -195,7 +205,7 @@ static void simd_rmsnorm(const float *x, const float *w, size_t n, float eps,
 
     for (int v = 0; v < VECS; v++)
         sum[v] = vec_set(0.0f);
-    for (size_t i = 0; i < n; i += LANES)
+    for (size_t i = 0; i < n; i += FIXED_LANES)
         for (int v = 0; v < VECS; v++) {
             a = vec_load_part(x + i + v * VEC, part(n, i + v * VEC));
             sum[v] = vec_fma(a, a, sum[v]);
@@ -248,11 +258,11 @@ INLINE vec vec_exp(vec x)
 static float simd_scale(float *x, size_t n, float scale)
 {
     vec most[VECS], a;
-    float lane[LANES], one = -INFINITY;
+    float lane[FIXED_LANES], one = -INFINITY;
 
     for (int v = 0; v < VECS; v++)
         most[v] = vec_set(-INFINITY);
-    for (size_t i = 0; i < n; i += LANES)
+    for (size_t i = 0; i < n; i += FIXED_LANES)
         for (int v = 0; v < VECS; v++) {
             size_t m = part(n, i + v * VEC);
 
@@ -262,8 +272,8 @@ static float simd_scale(float *x, size_t n, float scale)
         }
     for (int v = 0; v < VECS; v++)
         vec_store(lane + v * VEC, most[v]);
-    for (size_t l = 0; l < LANES; l++)
-        one = fixed_max(lane[l], one);
+    for (size_t l = 0; l < FIXED_LANES; l++)
+        one = float_max(lane[l], one);
     return one;
 }
 
@@ -274,7 +284,7 @@ static float simd_softmax(float *x, size_t n, float scale)
 
     for (int v = 0; v < VECS; v++)
         sum[v] = vec_set(0.0f);
-    for (size_t i = 0; i < n; i += LANES)
+    for (size_t i = 0; i < n; i += FIXED_LANES)
         for (int v = 0; v < VECS; v++) {
             size_t m = part(n, i + v * VEC);
 
@@ -317,7 +327,7 @@ static void simd_add(float *x, const float *y, size_t n)
     }
 }
 
-const struct kernels KERNELS = {
+const struct fixed_kernels KERNELS = {
     .name = KERNELS_NAME,
     .tile_rows = TILE_ROWS,
     .tile_panels = TILE_PANELS,

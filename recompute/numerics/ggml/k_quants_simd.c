@@ -1,7 +1,9 @@
 /*
- * k_quants.inc - products of Q4_K, Q5_K and Q6_K in vectors of 32 bytes.
+ * k_quants_simd.c - products of Q4_K, Q5_K and Q6_K in vectors of 32 bytes.
+ * K_QUANTS_TILE is the function's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/ggml/blocks_simd.h"
 
 /* A block of weights made ready for several rows of inputs. */
 struct k_ready {
@@ -37,7 +39,7 @@ OP void k_ready_45(enum ggml_type type, const uint8_t *w, struct k_ready *k)
             v = _mm256_or_si256(v, _mm256_and_si256(set, _mm256_set1_epi8(16)));
         }
         k->q[j] = v;
-        k_scale(w + 4, j, &scale, &min);
+        ggml_k_scale(w + 4, j, &scale, &min);
         k->scale[j] = _mm256_set1_epi16(scale);
         k->min[j] = min;
     }
@@ -68,7 +70,7 @@ OP void k_ready_6(const uint8_t *w, struct k_ready *k)
 }
 
 /* Scaled sums of 4 neighbours over the 32s j and j + 1. */
-OP __m256i k_pair(const struct k_ready *k, const struct q8k *x, int j)
+OP __m256i k_pair(const struct k_ready *k, const struct ggml_q8k *x, int j)
 {
     __m256i a = _mm256_maddubs_epi16(k->q[j], bytes_32(x->q + 32 * j));
     __m256i b = _mm256_maddubs_epi16(k->q[j + 1], bytes_32(x->q + 32 * j + 32));
@@ -77,16 +79,8 @@ OP __m256i k_pair(const struct k_ready *k, const struct q8k *x, int j)
                             _mm256_madd_epi16(b, k->scale[j + 1]));
 }
 
-OP int sum_of_ints(__m256i v)
-{
-    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v),
-                              _mm256_extracti128_si256(v, 1));
-
-    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
-    return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
-}
-
-OP int k_mins(const struct k_ready *k, const struct q8k *x, int from, int to)
+OP int k_mins(const struct k_ready *k, const struct ggml_q8k *x, int from,
+              int to)
 {
     int sum = 0;
 
@@ -104,7 +98,7 @@ struct k_sum {
 
 /* Q6_K: 32 less in each quant. */
 OP __m256i k_all(enum ggml_type type, const struct k_ready *k,
-                 const struct q8k *x)
+                 const struct ggml_q8k *x)
 {
     __m256i s =
         _mm256_add_epi32(_mm256_add_epi32(k_pair(k, x, 0), k_pair(k, x, 2)),
@@ -118,7 +112,7 @@ OP __m256i k_all(enum ggml_type type, const struct k_ready *k,
 }
 
 OP void k_step_dot(enum ggml_type type, const struct k_ready *k,
-                   const struct q8k *x, struct k_sum *s)
+                   const struct ggml_q8k *x, struct k_sum *s)
 {
     float dmin = -x->d * k->dmin;
 
@@ -131,8 +125,9 @@ OP void k_step_dot(enum ggml_type type, const struct k_ready *k,
             fmaf(dmin, (float)k_mins(k, x, 2 * l, 2 * l + 2), s->side[l]);
 }
 
-OP void k_step(enum form form, enum ggml_type type, const struct k_ready *k,
-               const struct q8k *x, struct k_sum *s)
+OP void k_step(enum ggml_form form, enum ggml_type type,
+               const struct k_ready *k, const struct ggml_q8k *x,
+               struct k_sum *s)
 {
     float r;
 
@@ -157,7 +152,7 @@ OP void k_step(enum form form, enum ggml_type type, const struct k_ready *k,
     }
 }
 
-OP float k_end(enum form form, enum ggml_type type, const struct k_sum *s)
+OP float k_end(enum ggml_form form, enum ggml_type type, const struct k_sum *s)
 {
     float side = s->side[0];
 
@@ -172,8 +167,8 @@ OP float k_end(enum form form, enum ggml_type type, const struct k_sum *s)
     return sum_halves_8(s->lanes) + side;
 }
 
-OP void k_block(enum form form, enum ggml_type type, const struct ggml_tile *t,
-                size_t xn)
+OP void k_block(enum ggml_form form, enum ggml_type type,
+                const struct ggml_tile *t, size_t xn)
 {
     const uint8_t *w = t->w;
     const size_t bytes = type == GGML_Q4_K   ? 144
@@ -190,7 +185,7 @@ OP void k_block(enum form form, enum ggml_type type, const struct ggml_tile *t,
         else
             k_ready_45(type, w, &k);
         for (size_t b = 0; b < xn; b++) {
-            const struct q8k *x = (const void *)(t->x + b * t->x_bytes);
+            const struct ggml_q8k *x = (const void *)(t->x + b * t->x_bytes);
 
             k_step(form, type, &k, &x[i], &s[b]);
         }
@@ -199,7 +194,8 @@ OP void k_block(enum form form, enum ggml_type type, const struct ggml_tile *t,
         t->out[b * t->stride] = k_end(form, type, &s[b]);
 }
 
-OP void k_tile(enum form form, enum ggml_type type, const struct ggml_tile *t)
+OP void k_tile(enum ggml_form form, enum ggml_type type,
+               const struct ggml_tile *t)
 {
     const size_t most = BLOCK_ROWS;
 
@@ -211,7 +207,7 @@ OP void k_tile(enum form form, enum ggml_type type, const struct ggml_tile *t)
         }
 }
 
-static void k_tile_4(enum form form, const struct ggml_tile *t)
+static void k_tile_4(enum ggml_form form, const struct ggml_tile *t)
 {
     if (form == FORM_PAIRS)
         k_tile(FORM_PAIRS, GGML_Q4_K, t);
@@ -223,7 +219,7 @@ static void k_tile_4(enum form form, const struct ggml_tile *t)
         k_tile(FORM_DOT, GGML_Q4_K, t);
 }
 
-static void k_quants_tile(enum form form, const struct ggml_tile *t)
+void K_QUANTS_TILE(enum ggml_form form, const struct ggml_tile *t)
 {
     if (t->type == GGML_Q4_K)
         k_tile_4(form, t);

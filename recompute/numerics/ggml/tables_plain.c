@@ -1,5 +1,5 @@
 /*
- * pick_plain.c - a machine without vector kernels of its own.
+ * tables_plain.c - a machine without vector kernels of its own.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "numerics/ggml/kernels.h"

@@ -1,7 +1,12 @@
 /*
- * vec16_avx512.inc - vectors of 16 floats (AVX-512 F, DQ, BW, VL).
+ * vec16_avx512.h - vectors of 16 floats (AVX-512 F, DQ, BW, VL).
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef NUMERICS_GGML_VEC16_AVX512_H
+#define NUMERICS_GGML_VEC16_AVX512_H
+
+#include "numerics/ggml/vec8.h"
+
 typedef __m512 vec16;
 
 OP vec8 low_half(vec16 v)
@@ -113,3 +118,8 @@ OP vec16 exp_16(vec16 x)
     j = _mm512_mask_mov_ps(j, far, _mm512_setzero_ps());
     return _mm512_mask_mov_ps(j, far & up, set_16(INFINITY));
 }
+
+/* Rows that a chain block takes at a time: what the registers hold. */
+enum { CHAIN_ROWS = 4 };
+
+#endif

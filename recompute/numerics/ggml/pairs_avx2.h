@@ -1,8 +1,13 @@
 /*
- * dp_avx2.inc - VDPBF16PS in steps of AVX2: two fused ones, the odd element
+ * pairs_avx2.h - VDPBF16PS in steps of AVX2: two fused ones, the odd element
  * first, with subnormals going in and out as signed zeros.
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifndef NUMERICS_GGML_PAIRS_AVX2_H
+#define NUMERICS_GGML_PAIRS_AVX2_H
+
+#include VEC16_HEADER
+
 typedef struct {
     __m256i a, b;
 } pairs16;
@@ -59,3 +64,8 @@ OP vec16 dp_16(vec16 acc, pairs16 w, pairs16 x)
     return join_16(dp_8(low_half(acc), w.a, x.a),
                    dp_8(high_half(acc), w.b, x.b));
 }
+
+/* Rows of inputs at a time. */
+enum { DP_ROWS = CHAIN_ROWS / 2 };
+
+#endif

@@ -1,14 +1,14 @@
 /*
- * block_lanes_vnni.inc - blocks of 32 against rows of inputs: the 8 lanes of
- * two outputs in one vector, several pairs of outputs and rows at a time. Each
- * lane takes the float steps of the reference.
+ * blocks_vnni.c - products of blocks of 32 against rows of inputs: the 8 lanes
+ * of two outputs in one vector, several pairs of outputs and rows at a time.
+ * Each lane takes the float steps of the reference.
  *
  * VPDPBUSD multiplies unsigned by signed bytes. Where the weights are signed
  * the inputs are raised by 128, and 128 times the weights taken off again: all
  * whole numbers, exact.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/block_lanes_8.inc"
+#include "numerics/ggml/blocks_simd.h"
 
 enum { PAIRS = 2, PAIR_ROWS = 4 };
 
@@ -20,15 +20,15 @@ struct pair {
 
 OP struct pair pair_at(enum ggml_type type, const uint8_t *w, const uint8_t *v)
 {
-    const __m512i halves = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0,
-                                            0, 0, 0, 0);
+    const __m512i halves =
+        _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
     __m128i d = _mm_cvtsi32_si128(read_u16(w) | read_u16(v) << 16);
     struct pair p;
 
     p.q = _mm512_inserti64x4(_mm512_castsi256_si512(numbers_32(type, w)),
                              numbers_32(type, v), 1);
-    p.d = _mm512_permutexvar_ps(halves,
-                                _mm512_castps128_ps512(_mm_cvtph_ps(d)));
+    p.d =
+        _mm512_permutexvar_ps(halves, _mm512_castps128_ps512(_mm_cvtph_ps(d)));
     p.less = _mm512_setzero_si512();
     if (is_signed(type))
         p.less = _mm512_sub_epi32(
@@ -43,7 +43,7 @@ OP __m512i pair_sums(enum ggml_type type, const struct pair *p, __m512i x)
                            : _mm512_dpbusd_epi32(p->less, p->q, x);
 }
 
-OP __m512i inputs_twice(enum ggml_type type, const struct q8 *x)
+OP __m512i inputs_twice(enum ggml_type type, const struct ggml_q8 *x)
 {
     __m512i q = _mm512_broadcast_i64x4(bytes_32(x->q));
 
@@ -69,10 +69,9 @@ OP void pairs_block(const struct ggml_tile *t, enum ggml_type type, size_t o,
             p[a] = pair_at(type, w + (size_t)(2 * a) * t->w_bytes,
                            w + (size_t)(2 * a + 1) * t->w_bytes);
         for (int b = 0; b < PAIR_ROWS; b++) {
-            const struct q8 *x =
-                (const struct q8 *)(const void *)(t->x +
-                                                  (r + (size_t)b) *
-                                                      t->x_bytes) +
+            const struct ggml_q8 *x =
+                (const struct ggml_q8 *)(const void *)(t->x + (r + (size_t)b) *
+                                                                  t->x_bytes) +
                 i;
             __m512i q = inputs_twice(type, x);
 
@@ -81,8 +80,8 @@ OP void pairs_block(const struct ggml_tile *t, enum ggml_type type, size_t o,
                     _mm512_mul_ps(p[a].d, _mm512_set1_ps(x->d)),
                     _mm512_cvtepi32_ps(pair_sums(type, &p[a], q)), acc[a][b]);
             for (int a = 0; has_min(type) && a < 2 * PAIRS; a++)
-                side[a][b] = side[a][b] +
-                             half_at(w + (size_t)a * t->w_bytes + 2) * x->s;
+                side[a][b] =
+                    side[a][b] + half_at(w + (size_t)a * t->w_bytes + 2) * x->s;
         }
     }
     for (int a = 0; a < 2 * PAIRS; a++)
@@ -111,4 +110,25 @@ OP void lanes_tile(const struct ggml_tile *t, enum ggml_type type)
     for (o = 0; o < t->w_n; o++)
         for (size_t r = fours; r < t->x_n; r++)
             lanes_block(t, type, o, r, 1);
+}
+
+void ggml_blocks_vnni(enum ggml_form form, const struct ggml_tile *t)
+{
+    (void)form; /* there is one */
+    switch (t->type) {
+    case GGML_Q8_0:
+        lanes_tile(t, GGML_Q8_0);
+        break;
+    case GGML_Q4_0:
+        lanes_tile(t, GGML_Q4_0);
+        break;
+    case GGML_Q4_1:
+        lanes_tile(t, GGML_Q4_1);
+        break;
+    case GGML_Q5_0:
+        lanes_tile(t, GGML_Q5_0);
+        break;
+    default:
+        lanes_tile(t, GGML_Q5_1);
+    }
 }

@@ -1,12 +1,16 @@
 /*
- * vec8.inc - vectors of 8 floats (AVX2), and what both files of vectors share.
+ * vec8.h - vectors of 8 floats (AVX2, FMA, F16C): what the vector kernels are
+ * written over.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <immintrin.h>
-#include <string.h>
+#ifndef NUMERICS_GGML_VEC8_H
+#define NUMERICS_GGML_VEC8_H
 
-#include "numerics/ggml/exp_steps.h"
-#include "numerics/ggml/kernels_x86.h"
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "numerics/ggml/product.h"
 #include "numerics/ggml/scalar.h"
 
 #define OP static inline __attribute__((always_inline))
@@ -157,3 +161,5 @@ OP struct ggml_tile tile_at(const struct ggml_tile *t, size_t o, size_t r)
     at.out += r * t->stride + o;
     return at;
 }
+
+#endif

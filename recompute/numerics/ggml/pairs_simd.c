@@ -1,8 +1,15 @@
 /*
- * dp.inc - BF16 products as VDPBF16PS takes them: 16 lanes of pairs. The
- * includer has dp_16, the instruction or the steps that equal it.
+ * pairs_simd.c - BF16 products as VDPBF16PS takes them: 16 lanes of pairs. The
+ * build compiles it with PAIRS_HEADER, the instruction (pairs_bf16.h) or the
+ * steps that equal it (pairs_avx2.h), and PAIRS_TILE the function's symbol.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
+#include PAIRS_HEADER
+
+#include "numerics/ggml/kernels_x86.h"
+
 OP pairs16 pairs_rest(const uint8_t *p, size_t n)
 {
     uint8_t rest[64] = {0};
@@ -89,10 +96,10 @@ OP void dp_dot_block(const struct ggml_tile *t, const int xn)
     for (int b = 0; b < xn; b++) {
         double sum =
             (double)sum_halves_16(acc[b][0]) + (double)sum_halves_16(acc[b][1]);
-        struct dot_rest rest = {w, x[b], i};
+        struct ggml_dot_rest rest = {w, x[b], i};
 
         t->out[(size_t)b * t->stride] =
-            i < t->k ? dot_leftover_ref(t, &rest, sum) : (float)sum;
+            i < t->k ? ggml_dot_leftover_ref(t, &rest, sum) : (float)sum;
     }
 }
 
@@ -112,4 +119,12 @@ static void dp_dot(const struct ggml_tile *t)
             dp_dot_block(&at, 1);
         }
     }
+}
+
+void PAIRS_TILE(enum ggml_form form, const struct ggml_tile *t)
+{
+    if (form == FORM_CHAIN)
+        dp_chain(t);
+    else
+        dp_dot(t);
 }

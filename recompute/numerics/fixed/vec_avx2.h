@@ -1,17 +1,19 @@
 /*
- * kernels_avx2.c - numerics `fixed` on vectors of 8 floats (AVX2, FMA, F16C).
- * A tile keeps 6 rows x 16 outputs in 12 registers.
+ * vec_avx2.h - vectors of 8 floats (AVX2, FMA, F16C) for kernels_simd.c, and
+ * the shapes of its tiles: 6 rows x 16 outputs in 12 registers.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fixed_math.h"
-#include "kernels_x86.h"
+#ifndef FIXED_VEC_AVX2_H
+#define FIXED_VEC_AVX2_H
 
 #include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "numerics/fixed/fixed_math.h"
 
 enum { VEC = 8, TILE_ROWS = 6, TILE_PANELS = 4 };
 
-#define KERNELS        kernels_avx2
-#define KERNELS_NAME   "avx2"
 #define TILE_SHAPES(X) X(6, 1) X(4, 1) X(2, 2) X(2, 1) X(1, 4) X(1, 1)
 
 typedef __m256 vec;
@@ -104,7 +106,7 @@ OP vec vec_min(vec a, vec b)
 
 OP vec vec_clean(vec v)
 {
-    vec nan = _mm256_castsi256_ps(_mm256_set1_epi32(FIXED_NAN));
+    vec nan = _mm256_castsi256_ps(_mm256_set1_epi32(FLOAT_NAN));
 
     return _mm256_blendv_ps(v, nan, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
 }
@@ -143,4 +145,4 @@ OP vec vec_bf16_high(const uint8_t *p)
         _mm256_and_si256(_mm256_loadu_si256((const void *)p), upper));
 }
 
-#include "kernels_simd.inc"
+#endif

@@ -1,27 +1,63 @@
 /*
- * attention.inc - attention_ref.c's three ways in vectors: sums that run over
- * cells have the same cells in the same order, many dimensions at a time.
- * SPDX-License-Identifier: Apache-2.0
+ * attention_simd.c - attention_ref.c's three ways in vectors: sums that run
+ * over cells have the same cells in the same order, many dimensions at a time.
+ * The build compiles it as it does floats_simd.c, with HEADS the table's
+ * symbol. SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/ggml/exp_steps.h"
+#include "numerics/ggml/floats.h"
+#include "numerics/ggml/kernels_x86.h"
+
 enum { GROUPS = 4 };
 
-static float key_dot(const struct head *h, enum form form, const float *q,
-                     uint32_t cell)
+/* One key against a query. */
+OP float key(const struct ggml_tile *t, enum ggml_form form, const uint8_t *k,
+             const float *q)
+{
+    const uint8_t *x = (const uint8_t *)q;
+    float out;
+    struct ggml_tile one = {.k = t->k, .w = k, .x = x, .out = &out};
+
+    if (form != FORM_CHAIN)
+        return t->type == GGML_F16 ? dot_one(t, GGML_F16, k, x)
+                                   : dot_one(t, GGML_F32, k, x);
+    if (t->type == GGML_F16)
+        chain_block(&one, GGML_F16, 1, 1);
+    else
+        chain_block(&one, GGML_F32, 1, 1);
+    return out;
+}
+
+/* p = e^(p - max) for n of them, whole vectors; returns the sum. */
+static double exp_sum(float *p, size_t n, float max)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; i += LANES) {
+        vec e = vec_exp(vec_sub(vec_load(p + i), vec_set(max)));
+
+        vec_store(p + i, e);
+        sum += (double)vec_sum_halves(e);
+    }
+    return sum;
+}
+
+static float key_dot(const struct ggml_head *h, enum ggml_form form,
+                     const float *q, uint32_t cell)
 {
     const struct ggml_tile t = {
         .build = h->build, .type = h->f16 ? GGML_F16 : GGML_F32, .k = h->dim};
     const uint8_t *k = h->k + cell * h->cell_bytes;
 
-    return h->build->lanes == 16 ? key_16(&t, form, k, q)
-                                 : key_8(&t, form, k, q);
+    return key(&t, form, k, q);
 }
 
-static double exp_sum(const struct head *h, float *p, size_t n, float max)
+OP float half_at(const uint8_t *p)
 {
-    return h->build->lanes == 16 ? exp_sum_16(p, n, max) : exp_sum_8(p, n, max);
+    return _cvtsh_ss((uint16_t)(p[0] | p[1] << 8));
 }
 
-static void query(const struct head *h, size_t j, float *q)
+static void query(const struct ggml_head *h, size_t j, float *q)
 {
     const float *from = h->q + j * h->dim;
 
@@ -29,19 +65,19 @@ static void query(const struct head *h, size_t j, float *q)
         q[i] = h->f16 ? _cvtsh_ss(_cvtss_sh(from[i], 0)) : from[i];
 }
 
-OP vec16 values_16(const struct head *h, const uint8_t *v, size_t d)
+OP vec16 values_16(const struct ggml_head *h, const uint8_t *v, size_t d)
 {
     return h->f16 ? f16_16(v + 2 * d)
                   : load_16((const float *)(const void *)v + d);
 }
 
-OP float value_1(const struct head *h, const uint8_t *v, size_t d)
+OP float value_1(const struct ggml_head *h, const uint8_t *v, size_t d)
 {
     return h->f16 ? half_at(v + 2 * d) : ((const float *)(const void *)v)[d];
 }
 
 /* acc += p v, each fused; with halve, each sum rounded to half. */
-OP void add_value(const struct head *h, uint32_t cell, float p, float *acc,
+OP void add_value(const struct ggml_head *h, uint32_t cell, float p, float *acc,
                   bool halve)
 {
     const uint8_t *v = h->v + cell * h->cell_bytes;
@@ -61,14 +97,14 @@ OP void add_value(const struct head *h, uint32_t cell, float p, float *acc,
 
 /* ---- flash attention off ---- */
 
-static void softmax(const struct head *h, float *p)
+static void softmax(const struct ggml_head *h, float *p)
 {
     size_t n = (size_t)h->cells[h->n_cells - 1] + 1;
     float max = -INFINITY, by;
 
     for (size_t i = 0; i < h->n_cells; i++)
-        max = fixed_max(p[h->cells[i]], max);
-    by = (float)(1.0 / exp_sum(h, p, n, max));
+        max = float_max(p[h->cells[i]], max);
+    by = (float)(1.0 / exp_sum(p, n, max));
     for (size_t i = 0; i < n; i++)
         p[i] = p[i] * by;
     for (size_t i = 0; h->f16 && i < n; i++)
@@ -81,9 +117,9 @@ static void add_rows(float *out, const float *a, const float *b, size_t n)
         out[i] = a[i] + b[i];
 }
 
-/* Sums of lanes, rows of dim floats, in the order of sum_halves, or of DOT's
- * with 8 lanes; the result is row 0. */
-static void fold_lanes(const struct head *h, unsigned n_acc, float *acc)
+/* Sums of lanes, rows of dim floats, in the order of ggml_sum_halves, or of
+ * DOT's with 8 lanes; the result is row 0. */
+static void fold_lanes(const struct ggml_head *h, unsigned n_acc, float *acc)
 {
     size_t dim = h->dim, lanes = h->build->lanes;
 
@@ -107,7 +143,8 @@ static void fold_lanes(const struct head *h, unsigned n_acc, float *acc)
     add_rows(acc, acc, acc + dim, dim);
 }
 
-static void plain(const struct head *h, size_t j, enum form key, unsigned n_acc)
+static void plain(const struct ggml_head *h, size_t j, enum ggml_form key,
+                  unsigned n_acc)
 {
     size_t n = (size_t)h->cells[h->n_cells - 1] / 64 * 64 + 64;
     size_t lanes = n_acc * h->build->lanes;
@@ -127,7 +164,7 @@ static void plain(const struct head *h, size_t j, enum form key, unsigned n_acc)
     memcpy(h->out + j * h->dim, acc, h->dim * sizeof *acc);
 }
 
-static void head_plain(const struct head *h, size_t rows)
+static void head_plain(const struct ggml_head *h, size_t rows)
 {
     const struct ggml_build *b = h->build;
     bool chain = rows >= 2 && b->blas;
@@ -161,7 +198,7 @@ OP void scale_row(float *x, size_t n, float by, bool halve)
     }
 }
 
-static void flash_cell(const struct head *h, struct running *r, uint32_t c,
+static void flash_cell(const struct ggml_head *h, struct running *r, uint32_t c,
                        float s)
 {
     float ms = 1.0f, vs = 1.0f;
@@ -177,7 +214,7 @@ static void flash_cell(const struct head *h, struct running *r, uint32_t c,
     r->sum = fmaf(r->sum, ms, vs);
 }
 
-static size_t flash_chunk(const struct head *h, const float *q, size_t i,
+static size_t flash_chunk(const struct ggml_head *h, const float *q, size_t i,
                           uint32_t end, struct running *r)
 {
     r->max = -INFINITY;
@@ -196,7 +233,7 @@ static void flash_combine(size_t dim, struct running *all,
 
     if (r->sum == 0.0f)
         return;
-    max = fixed_max(all->max, r->max);
+    max = float_max(all->max, r->max);
     old = exp_steps(all->max - max);
     new = exp_steps(r->max - max);
     for (size_t d = 0; d < dim; d++)
@@ -205,7 +242,8 @@ static void flash_combine(size_t dim, struct running *all,
     all->max = max;
 }
 
-static void flash(const struct head *h, size_t j, const struct borders *b)
+static void flash(const struct ggml_head *h, size_t j,
+                  const struct ggml_borders *b)
 {
     float *q = h->scratch;
     struct running r = {0, 0, q + h->dim};
@@ -228,7 +266,7 @@ static void flash(const struct head *h, size_t j, const struct borders *b)
     scale_row(all.acc, h->dim, all.sum == 0.0f ? 0.0f : 1.0f / all.sum, false);
 }
 
-static void head_flash(const struct head *h, const struct borders *b)
+static void head_flash(const struct ggml_head *h, const struct ggml_borders *b)
 {
     for (size_t j = 0; j < h->n; j++)
         flash(h, j, b);
@@ -237,7 +275,8 @@ static void head_flash(const struct head *h, const struct borders *b)
 /* ---- flash attention in tiles ---- */
 
 /* An 8 by 8 square of keys: cell l's dimensions d..d + 7 become rows. */
-OP void turn_square(const struct head *h, const uint8_t *k, size_t d, float *to)
+OP void turn_square(const struct ggml_head *h, const uint8_t *k, size_t d,
+                    float *to)
 {
     vec8 r[8], t[8];
 
@@ -260,7 +299,7 @@ OP void turn_square(const struct head *h, const uint8_t *k, size_t d, float *to)
     }
 }
 
-static void turn_cell(const struct head *h, uint32_t cell, float *keys)
+static void turn_cell(const struct ggml_head *h, uint32_t cell, float *keys)
 {
     const uint8_t *k = h->k + cell * h->cell_bytes;
 
@@ -269,7 +308,8 @@ static void turn_cell(const struct head *h, uint32_t cell, float *keys)
 }
 
 /* Keys of the tile's visible cells i..end - 1, turned: [dim][64]. */
-static void turn_keys(const struct head *h, size_t i, size_t end, float *keys)
+static void turn_keys(const struct ggml_head *h, size_t i, size_t end,
+                      float *keys)
 {
     if (end - i < FLASH_TILE)
         memset(keys, 0, h->dim * FLASH_TILE * sizeof *keys);
@@ -289,8 +329,8 @@ static void turn_keys(const struct head *h, size_t i, size_t end, float *keys)
     }
 }
 
-OP void tile_scores(const struct head *h, const float *q, const float *keys,
-                    float *p)
+OP void tile_scores(const struct ggml_head *h, const float *q,
+                    const float *keys, float *p)
 {
     for (size_t half = 0; half < FLASH_TILE; half += 32) {
         vec16 a = set_16(0.0f), b = a, scale = set_16(h->scale);
@@ -307,8 +347,8 @@ OP void tile_scores(const struct head *h, const float *q, const float *keys,
 }
 
 /* Query j over cells i..end - 1 of one tile. */
-static void tile_query(const struct head *h, size_t j, const size_t range[2],
-                       float *keys)
+static void tile_query(const struct ggml_head *h, size_t j,
+                       const size_t range[2], float *keys)
 {
     float *state = keys + h->dim * FLASH_TILE + 2 * j;
     float *acc = h->out + j * h->dim, score[FLASH_TILE], p[FLASH_TILE];
@@ -322,7 +362,7 @@ static void tile_query(const struct head *h, size_t j, const size_t range[2],
         uint32_t c = h->cells[i] % FLASH_TILE;
 
         p[c] = score[c];
-        max = fixed_max(p[c], max);
+        max = float_max(p[c], max);
     }
     if (max > state[0]) {
         float ms = exp_steps(state[0] - max);
@@ -331,13 +371,13 @@ static void tile_query(const struct head *h, size_t j, const size_t range[2],
         state[1] = state[1] * ms;
         state[0] = max;
     }
-    sum = exp_sum(h, p, FLASH_TILE, max);
+    sum = exp_sum(p, FLASH_TILE, max);
     state[1] = (float)((double)state[1] + sum);
     for (size_t i = range[0]; i < range[1]; i++)
         add_value(h, h->cells[i], p[h->cells[i] % FLASH_TILE], acc, false);
 }
 
-static void head_tiled(const struct head *h)
+static void head_tiled(const struct ggml_head *h)
 {
     float *keys = h->scratch, *state = keys + h->dim * FLASH_TILE;
     size_t range[2] = {0, 0};
@@ -359,3 +399,6 @@ static void head_tiled(const struct head *h)
     for (size_t j = 0; j < h->n; j++)
         scale_row(h->out + j * h->dim, h->dim, 1.0f / state[2 * j + 1], false);
 }
+
+const struct ggml_heads HEADS = {
+    .plain = head_plain, .flash = head_flash, .tiled = head_tiled};
