@@ -11,7 +11,8 @@
 
 static const char rows_sql[] =
     "SELECT m.seq,m.pos,s.step_ns,m.choice,m.start,m.n,m.cached,m.prompt_n,"
-    "m.prompt_digest FROM batch_step_member m JOIN batch_step s USING(seq)"
+    "m.prompt_digest,s.names FROM batch_step_member m"
+    " JOIN batch_step s USING(seq)"
     " WHERE m.request=? ORDER BY m.choice,m.seq,m.pos";
 
 /* The position of each operation "rewind REQUEST CHOICE POSITION". */
@@ -58,6 +59,14 @@ static void read_row(sqlite3_stmt *s, struct plan_row *row)
         memcpy(row->digest, digest, sizeof row->digest);
 }
 
+/* The row's message names its members by ids of the engine's own. */
+static bool has_engines_id(sqlite3_stmt *s)
+{
+    const char *names = (const char *)sqlite3_column_text(s, 9);
+
+    return names != NULL && strcmp(names, "engine") == 0;
+}
+
 static bool add_row(struct plan *p, const struct plan_row *row)
 {
     struct plan_row *rows = p->rows;
@@ -77,7 +86,7 @@ static bool add_row(struct plan *p, const struct plan_row *row)
 int plan_load(struct plan_reader *r, const char *request, size_t run,
               size_t runs, struct plan *ret_p)
 {
-    struct plan p = {.request = strdup(request)};
+    struct plan p = {.request = strdup(request), .engines_own = true};
     struct plan_row row;
     uint64_t choice = UINT64_MAX;
     size_t at = 0; /* run of the row, counted from 1 */
@@ -94,6 +103,7 @@ int plan_load(struct plan_reader *r, const char *request, size_t run,
         choice = row.choice;
         if (row.prompt_n != 0 || at == 0)
             at++;
+        p.engines_own = p.engines_own && has_engines_id(r->rows);
         if ((runs <= 1 || at == run + 1) && !add_row(&p, &row))
             goto out;
     }

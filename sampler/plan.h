@@ -24,6 +24,7 @@ struct plan {
     char *request;
     struct plan_row *rows;
     size_t n;
+    bool engines_own; /* all its messages say so of their members' ids */
 };
 
 /* Where a plan disagrees with itself; class NULL: nowhere. */

@@ -143,17 +143,11 @@ static bool is_open(const struct open_exchange *x)
     return x->wire.choices > 1;
 }
 
-/* An id of the engine's own: all answers to a prompt have it. */
-static bool names_family(const struct stray *s)
-{
-    return strncmp(s->request, "task:", 5) == 0;
-}
-
-/* A stray with an id of its engine's own may be any exchange's without a plan;
+/* A stray with an id of the engine's own may be any exchange's without a plan;
  * one with an id as answers have them only theirs that lack it. */
 static bool may_be_its(const struct stray *s, const struct open_exchange *x)
 {
-    return x->sums.n != 0 || wire_lacks_id(&x->wire) || names_family(s);
+    return x->sums.n != 0 || wire_lacks_id(&x->wire) || s->engines_own;
 }
 
 static int settle(struct reconciler *r, const struct open_exchange *x)
@@ -298,7 +292,7 @@ static int likeness_of(const struct reconciler *r,
         return 0;
     if (x->sums.n != 0)
         return wholly ? 0 : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
-    if (names_family(s))
+    if (s->engines_own)
         n = strays_family(&r->strays, s, &sum);
     if (wholly && !wire_fits(&x->wire, &sum, n))
         return 0;
@@ -313,7 +307,7 @@ static int take(struct reconciler *r, struct open_exchange *x, struct stray *s)
 
     s->taken = true;
     rc = sums_add(&x->sums, &s->sum);
-    while (rc == 0 && names_family(s) &&
+    while (rc == 0 && s->engines_own &&
            (s = &r->strays.p[s->sibling]) != first &&
            wire_lacks_choices(&x->wire, &x->sums)) {
         if (s->taken)

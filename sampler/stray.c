@@ -11,10 +11,11 @@
 #include "query.h"
 
 static int add_stray(struct strays *list, struct plan_reader *r,
-                     const char *request, struct strand strand)
+                     const struct plan *plan, struct strand strand)
 {
     struct stray *p = reallocarray(list->p, list->n + 1, sizeof *p);
-    struct stray x = {.choice = strand.rows[0].choice,
+    struct stray x = {.engines_own = plan->engines_own,
+                      .choice = strand.rows[0].choice,
                       .first_seq = strand.rows[0].seq,
                       .last_seq = strand.rows[strand.n - 1].seq,
                       .from_ns = strand.rows[0].step_ns,
@@ -24,10 +25,10 @@ static int add_stray(struct strays *list, struct plan_reader *r,
     if (p == NULL)
         return -ENOMEM;
     list->p = p;
-    x.request = strdup(request);
+    x.request = strdup(plan->request);
     if (x.request == NULL)
         return -ENOMEM;
-    rc = strand_sum(r, request, strand, &x.sum);
+    rc = strand_sum(r, plan->request, strand, &x.sum);
     p[list->n++] = x;
     return rc;
 }
@@ -90,7 +91,7 @@ int strays_load(struct strays *list, struct plan_reader *r, uint64_t lo,
 
         rc = plan_load(r, request, 0, 1, &plan);
         for (size_t at = 0; rc == 0 && at < plan.n;)
-            rc = add_stray(list, r, plan.request, plan_strand(&plan, &at));
+            rc = add_stray(list, r, &plan, plan_strand(&plan, &at));
         plan_free(&plan);
     }
     (void)sqlite3_finalize(s); /* repeats the last step's error */

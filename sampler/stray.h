@@ -11,6 +11,7 @@
 /* One a request and choice. */
 struct stray {
     char *request;
+    bool engines_own; /* so is this request: all answers to a prompt have it */
     struct strand_sum sum;
     uint64_t choice;
     uint64_t first_seq, last_seq; /* leaves of its first and last row */

@@ -211,17 +211,31 @@ static void read_ops(struct reader *r, const json_t *root, struct batch_step *s)
     }
 }
 
+static void read_names(struct reader *r, const json_t *root,
+                       struct batch_step *s)
+{
+    static const char why[] = "names: neither answers nor engine";
+
+    s->names = span_str("answers");
+    if (json_object_get(root, "names") == NULL)
+        return;
+    s->names = text(r, root, "names", why);
+    if (!span_eq_str(s->names, "answers") && !span_eq_str(s->names, "engine"))
+        complain(r, why);
+}
+
 static void read_root(struct reader *r, json_t *root, struct batch_step *s)
 {
-    static const char *const keys[] = {"assay", "engine",  "feed",   "seq",
-                                       "step",  "time_ns", "padded", "members",
-                                       "ops",   NULL};
+    static const char *const keys[] = {"assay",   "engine", "feed",    "names",
+                                       "seq",     "step",   "time_ns", "padded",
+                                       "members", "ops",    NULL};
 
     only(r, root, keys, "unknown key");
     if (!span_eq_str(text(r, root, "assay", "assay: missing"), "batch-step/1"))
         complain(r, "assay: not batch-step/1");
     s->engine = text(r, root, "engine", "engine: not a text of 1 to 256 bytes");
     s->feed = text(r, root, "feed", "feed: not a text of 1 to 256 bytes");
+    read_names(r, root, s);
     s->seq = number(r, root, "seq", "seq: not a count");
     s->step = number(r, root, "step", "step: not a count");
     s->time_ns = decimal(r, root, "time_ns", "time_ns: not decimal text");
@@ -272,6 +286,7 @@ static void write_head(const struct batch_step *s, struct span tap,
     record_text(r, "tap", tap);
     record_text(r, "engine", s->engine);
     record_text(r, "feed", s->feed);
+    record_text(r, "names", s->names);
     record_u64(r, "feed_seq", s->seq);
     record_u64(r, "step", s->step);
     record_u64(r, "step_ns", s->time_ns);

@@ -27,6 +27,7 @@ struct batch_member {
 
 struct batch_step {
     struct span engine, feed;
+    struct span names; /* whose ids the members carry: answers, engine */
     uint64_t seq, step, time_ns, padded;
     struct batch_member *members;
     size_t n_members;

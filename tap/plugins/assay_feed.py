@@ -79,13 +79,16 @@ class StepFeed:
     """One engine instance's feed. Make it in the process that schedules."""
 
     def __init__(self, url, engine, queue=QUEUE_MAX, backlog=BACKLOG_MAX,
-                 timeout=TIMEOUT_S):
+                 timeout=TIMEOUT_S, names="answers"):
+        """names: whose ids the members carry, "answers" or "engine"."""
+        if names not in ("answers", "engine"):
+            raise ValueError("names: neither answers nor engine")
         parts = urllib.parse.urlsplit(url)
         self._host, self._port = parts.hostname, parts.port or 80
         self._path = parts.path.rstrip("/")
         if not self._path.endswith("/assay/v1/steps"):
             self._path += "/assay/v1/steps"
-        self._engine = engine
+        self._engine, self._names = engine, names
         self._feed = secrets.token_hex(8)
         self._seq = 0
         self._queue = collections.deque()    # messages
@@ -139,7 +142,8 @@ class StepFeed:
     def _message(self, item):
         seq, step, time_ns, padded, members, ops = item
         message = {"assay": "batch-step/1", "engine": self._engine,
-                   "feed": self._feed, "seq": seq, "step": step,
+                   "feed": self._feed, "names": self._names,
+                   "seq": seq, "step": step,
                    "time_ns": str(time_ns), "padded": padded,
                    "members": list(members)}
         if ops:

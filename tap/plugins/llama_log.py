@@ -438,7 +438,7 @@ def feed_to(url, engine):
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import assay_feed
 
-    feed = assay_feed.StepFeed(url, engine)
+    feed = assay_feed.StepFeed(url, engine, names="engine")
     count = [0]
 
     def told(members, ops, when):

@@ -44,7 +44,7 @@ class Feed:
     def tell(self, ns, member, ops=()):
         self.messages.append({
             "assay": "batch-step/1", "engine": "e", "feed": "f",
-            "seq": len(self.messages), "step": 0, "time_ns": str(ns),
+            "names": "engine", "seq": len(self.messages), "step": 0, "time_ns": str(ns),
             "padded": 0, "members": [member], "ops": list(ops)})
 
     def serve(self, task, slot, body, ns, ops, ids=tuple(IDS)):

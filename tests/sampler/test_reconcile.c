@@ -222,19 +222,28 @@ static void shape_is_taken_across_the_edge_of_an_epoch(void **state)
     assert_int_equal(w->counts.by_shape, 1);
 }
 
-/* task:1 is of two answers of two tokens each, task:2 of one of four. */
+/* The step's message names its members by ids of the engine's own. */
+static void name_by_engine(struct world *w, int seq)
+{
+    run(w, sqlite3_mprintf("UPDATE batch_step SET names='engine' WHERE seq=%d",
+                           seq));
+}
+
+/* p1 is of two answers of two tokens each, p2 of one of four. */
 static void answers_of_one_request_are_taken_together(void **state)
 {
     struct world *w = *state;
 
-    pass(w, 1, "task:1", 0, 4);
-    row(w, 1, "task:1", 0, 4);
-    row(w, 1, "task:2", 0, 4);
-    pass(w, 2, "task:1", 4, 1);
-    row(w, 2, "task:1", 4, 1);
-    row(w, 2, "task:2", 4, 3);
+    pass(w, 1, "p1", 0, 4);
+    row(w, 1, "p1", 0, 4);
+    row(w, 1, "p2", 0, 4);
+    pass(w, 2, "p1", 4, 1);
+    row(w, 2, "p1", 4, 1);
+    row(w, 2, "p2", 4, 3);
     run(w,
         sqlite3_mprintf("UPDATE batch_step_member SET choice=1 WHERE pos=1"));
+    name_by_engine(w, 1);
+    name_by_engine(w, 2);
     exchange(w, 5, "x", 4, 1, 3);
     exchange(w, 6, "y", 4, 1, 3);
     run(w, sqlite3_mprintf(
@@ -254,6 +263,53 @@ static void named_answer_takes_no_plan_by_shape(void **state)
     assert_int_equal(w->n, 2);
     assert_string_equal(w->found[0], "no_metadata a 1 0");
     assert_string_equal(w->found[1], "orphan_metadata b 0 1");
+}
+
+static void engines_own_id_may_be_any_answers(void **state)
+{
+    struct world *w = *state;
+
+    pass(w, 1, "b", 0, 4);
+    name_by_engine(w, 1);
+    exchange(w, 2, "a", 1, 1, 2);
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 0);
+    assert_int_equal(w->counts.by_shape, 1);
+}
+
+/* What the ids look like says nothing. */
+static void id_is_the_engines_own_only_if_its_feed_says_so(void **state)
+{
+    struct world *w = *state;
+
+    pass(w, 1, "task:0", 0, 4);
+    exchange(w, 2, "a", 1, 1, 2);
+    reconcile(w, 0, 100);
+    assert_int_equal(w->n, 2);
+    assert_string_equal(w->found[0], "no_metadata a 1 0");
+    assert_string_equal(w->found[1], "orphan_metadata task:0 0 1");
+}
+
+static void id_is_no_engines_own_once_a_message_denies_it(void **state)
+{
+    struct world *w = *state;
+
+    for (int denied = 1; denied <= 2; denied++) {
+        run(w, sqlite3_mprintf("DELETE FROM batch_step"));
+        run(w, sqlite3_mprintf("DELETE FROM batch_step_member"));
+        run(w, sqlite3_mprintf("DELETE FROM exchange"));
+        pass(w, 1, "b", 0, 4);
+        pass(w, 2, "b", 4, 1);
+        exchange(w, 3, "a", 2, 1, 3);
+        name_by_engine(w, 3 - denied);
+        reconcile(w, 0, 100);
+        assert_int_equal(w->n, 2);
+        assert_string_equal(w->found[0], "no_metadata a 2 0");
+        assert_string_equal(w->found[1], "orphan_metadata b 0 2");
+        name_by_engine(w, denied);
+        reconcile(w, 0, 100);
+        assert_int_equal(w->n, 0);
+    }
 }
 
 static void plan_out_of_time_is_no_ones_by_shape(void **state)
@@ -566,6 +622,9 @@ int main(void)
         TEST(shape_is_taken_across_the_edge_of_an_epoch),
         TEST(answers_of_one_request_are_taken_together),
         TEST(named_answer_takes_no_plan_by_shape),
+        TEST(engines_own_id_may_be_any_answers),
+        TEST(id_is_the_engines_own_only_if_its_feed_says_so),
+        TEST(id_is_no_engines_own_once_a_message_denies_it),
         TEST(plan_out_of_time_is_no_ones_by_shape),
         TEST(rewind_allows_positions_again),
         TEST(rejected_drafts_are_rewound_to_their_position),

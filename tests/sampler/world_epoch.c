@@ -105,6 +105,7 @@ static void batch_step(struct world *w)
     record_text(&r, "tap", span_str("t0"));
     record_text(&r, "engine", span_str("e0"));
     record_text(&r, "feed", span_str("f"));
+    record_text(&r, "names", span_str("answers"));
     record_u64(&r, "feed_seq", 0);
     record_u64(&r, "step", 0);
     record_u64(&r, "step_ns", 0);

@@ -64,6 +64,7 @@ static void put_step(struct store_client *c, unsigned step, const char *id)
     record_text(&r, "tap", span_str("t"));
     record_text(&r, "engine", span_str("e"));
     record_text(&r, "feed", span_str("f"));
+    record_text(&r, "names", span_str("engine"));
     record_u64(&r, "feed_seq", step);
     record_u64(&r, "step", step);
     record_u64(&r, "step_ns", STEP_NS + step);

@@ -213,6 +213,7 @@ static void many_keys_have_rows_of_their_own(void **state)
     record_text(&r, "tap", span_str("t"));
     record_text(&r, "engine", span_str("e"));
     record_text(&r, "feed", span_str("f"));
+    record_text(&r, "names", span_str("answers"));
     record_u64(&r, "feed_seq", 0);
     record_u64(&r, "step", 1);
     record_u64(&r, "step_ns", 2);

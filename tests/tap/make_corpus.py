@@ -39,6 +39,9 @@ BATCH = {
              b'"prompt":[1,403,407],"params":{"seed":7}}],"ops":["R 0 5"]}',
     "empty": b'{"assay":"batch-step/1","engine":"e","feed":"f","seq":0,'
              b'"step":0,"time_ns":"1","padded":0,"members":[]}',
+    "names": b'{"assay":"batch-step/1","engine":"e","feed":"f",'
+             b'"names":"engine","seq":0,"step":0,"time_ns":"1","padded":0,'
+             b'"members":[]}',
     "digest": b'{"assay":"batch-step/1","engine":"e","feed":"f","seq":0,'
               b'"step":0,"time_ns":"1","padded":0,"members":[{"id":"r",'
               b'"choice":0,"start":0,"n":1,"cached":0,"prompt_digest":"' +

@@ -87,12 +87,23 @@ class StepFeedTest(unittest.TestCase):
         self.assertEqual([m["step"] for m in messages],
                          list(range(7, 507)))
         self.assertEqual(messages[3]["time_ns"], str(10**18 + 3))
+        self.assertEqual({m["names"] for m in messages}, {"answers"})
         self.assertEqual(messages[3]["members"], [dict(MEMBER, start=3)])
         self.assertEqual((messages[3]["padded"], messages[3]["ops"]),
                          (8, ["R 0 5"]))
         self.assertEqual(len({m["feed"] for m in messages}), 1)
         self.assertEqual({p for p, _ in listener.posts}, {"/assay/v1/steps"})
         self.assertEqual(len(listener.peers), 1)
+
+    def test_says_whose_ids_the_members_carry(self):
+        listener = self.listen()
+        feed = assay_feed.StepFeed(listener.url, "e0", names="engine")
+        feed.step(1, [MEMBER])
+        self.assertTrue(feed.close(timeout=WAIT_S))
+        self.assertEqual([m["names"] for m in listener.messages()],
+                         ["engine"])
+        with self.assertRaises(ValueError):
+            assay_feed.StepFeed(listener.url, "e0", names="slots")
 
     def test_drops_when_full_and_the_gap_shows(self):
         gate = threading.Event()

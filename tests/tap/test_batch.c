@@ -34,6 +34,7 @@ static void reads_every_key(void **state)
     (void)state;
     assert_int_equal(batch_read(span_str(whole), &s, &why), PARSE_OK);
     assert_true(span_eq_str(s.engine, "e0") && span_eq_str(s.feed, "7f3a"));
+    assert_true(span_eq_str(s.names, "answers"));
     assert_int_equal(s.seq, 17);
     assert_int_equal(s.step, 41);
     assert_int_equal(s.time_ns, 1764417600123456789);
@@ -67,6 +68,9 @@ static void refuses_what_is_not_the_format(void **state)
         {"\"engine\":\"e0\",", ""},
         {"\"engine\":\"e0\"", "\"engine\":\"\""},
         {"\"feed\":\"7f3a\"", "\"feed\":7"},
+        {"\"seq\":17", "\"names\":\"slots\",\"seq\":17"},
+        {"\"seq\":17", "\"names\":\"\",\"seq\":17"},
+        {"\"seq\":17", "\"names\":null,\"seq\":17"},
         {"\"seq\":17", "\"seq\":-1"},
         {"\"seq\":17", "\"seq\":1.0"},
         {"\"seq\":17", "\"seq\":17,\"seq\":18"},
@@ -105,6 +109,28 @@ static void refuses_what_is_not_the_format(void **state)
         if (batch_read(span_str(text), &s, &why) != PARSE_BAD)
             fail_msg("accepted: %s", text);
         assert_non_null(why);
+        batch_free(&s);
+    }
+}
+
+static void record_says_whose_ids_the_members_carry(void **state)
+{
+    const char *const cases[][2] = {
+        {"\"seq\":17", "answers"},
+        {"\"names\":\"answers\",\"seq\":17", "answers"},
+        {"\"names\":\"engine\",\"seq\":17", "engine"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct span text = span_str(with("\"seq\":17", cases[i][0]));
+        struct batch_step s;
+        struct record r;
+        const char *why;
+
+        assert_int_equal(batch_read(text, &s, &why), PARSE_OK);
+        batch_record(&s, span_str("t"), 1, 1, &r);
+        assert_true(span_eq_str(record_find(span_of(r.text, r.n), "names"),
+                                cases[i][1]));
         batch_free(&s);
     }
 }
@@ -313,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_key),
         cmocka_unit_test(refuses_what_is_not_the_format),
+        cmocka_unit_test(record_says_whose_ids_the_members_carry),
         cmocka_unit_test(takes_a_digest_for_the_prompt),
         cmocka_unit_test(splits_what_does_not_fit_one_record),
         cmocka_unit_test(gives_messages_in_order_and_names_gaps),

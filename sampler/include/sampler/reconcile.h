@@ -40,11 +40,12 @@
  * /v1/messages makes up its own ("msg_..."), SGLang gives every choice an id
  * and its answer names the first, and an exchange that was cut before its
  * answer has none yet. And an engine may not know the ids of its answers
- * (llama.cpp's log): its plans are named `task:N`, and may be any exchange's
- * that has none by its id. For these, and only these, a plan without one
- * is taken by its shape: it ran within the time of the exchange (slack_ns
- * aside), and of those the one whose prompt and tokens fit best; as many as
- * the request asked for answers. One plan over the prompt alone, with which
+ * (llama.cpp's log): its messages say that they name by ids of the engine's own
+ * (`names`), and a plan of which all say so may be any exchange's that has none
+ * by its id. For these, and only these, a plan without one is taken by its
+ * shape: it ran within the time of the exchange (slack_ns aside), and of those
+ * the one whose prompt and tokens fit best; as many as the request asked for
+ * answers. One plan over the prompt alone, with which
  * SGLang warms its cache for several answers, goes with them. Exchanges that
  * took a plan so are counted in by_shape.
  *
