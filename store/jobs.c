@@ -110,8 +110,8 @@ static int find_tasks(struct jobs *j, const char *sql, enum task_kind kind,
 }
 
 /* Draws without a job, claimed ids of earlier draws without one, results
- * without a verdict or of tries without theirs, mismatches of an engine's
- * numerics that were not tried again. */
+ * without a verdict or of tries without theirs, mismatches that need a second
+ * try and had none. */
 static int look_for_tasks(struct jobs *j)
 {
     static const char drawn[] =
@@ -136,7 +136,7 @@ static int look_for_tasks(struct jobs *j)
         "SELECT v.epoch,v.object,v.seq,0 FROM verdict v "
         "WHERE v.seq>=?1 AND v.seq<?2 AND v.verdict='MISMATCH' AND "
         "v.class<>'envelope' AND EXISTS(SELECT 1 FROM manifest m WHERE "
-        "m.manifest=v.manifest AND m.numerics='ggml') AND "
+        "m.manifest=v.manifest AND instr(' '||m.needs||' ',' again ')) AND "
         "NOT EXISTS(SELECT 1 FROM job o WHERE o.object=v.object AND "
         "o.epoch=v.epoch AND o.mode='again') ORDER BY v.seq";
     _Static_assert(JOB_AGAIN_RUN == 1001, "the run that the query names");

@@ -71,7 +71,7 @@ const struct kind kinds[] = {
      KEYS(
          TEXT("model"), HEX("manifest"), HEX("weights"), HEX("config"),
          HEX("tokenizer"), HEX("template"), TEXT("engine"), TEXT("numerics"),
-         TEXT("recipe"), TEXT("level"),
+         TEXT("recipe"), TEXT("level"), TEXT("needs"),
          MANY("file", COLUMNS({"name", VALUE_TEXT}, {"bytes", VALUE_U64},
                               {"sha256", VALUE_HEX})),
          MANY("alternative", COLUMNS({"name", VALUE_TEXT}, {"bytes", VALUE_U64},

@@ -266,6 +266,23 @@ enum parse record_parse_text(struct span value, char *out, size_t size,
     return PARSE_OK;
 }
 
+bool record_has_word(struct span value, const char *word)
+{
+    static const char space[] = "%20";
+    size_t gap = strlen(space);
+
+    while (value.n != 0) {
+        const uint8_t *end = memmem(value.p, value.n, space, gap);
+        size_t n = end != NULL ? (size_t)(end - value.p) : value.n;
+
+        if (span_eq_str(span_of(value.p, n), word))
+            return true;
+        n += end != NULL ? gap : 0;
+        value = span_of(value.p + n, value.n - n);
+    }
+    return false;
+}
+
 size_t record_split(struct span value, struct span *out, size_t max)
 {
     size_t n = 0, start = 0;

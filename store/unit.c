@@ -263,6 +263,12 @@ static int open_steps(struct unit *u, struct ledger *l, const char *sql,
     return 0;
 }
 
+/* What its manifest says that a job needs: docs/records.md. */
+static bool has_need(const struct unit *u, const char *need)
+{
+    return record_has_word(record_find(u->job.manifest, "needs"), need);
+}
+
 static int take_steps(struct unit *u, struct ledger *l)
 {
     static const char *const count[] = {
@@ -271,7 +277,7 @@ static int take_steps(struct unit *u, struct ledger *l)
     static const char *const list[] = {
         "SELECT DISTINCT m.seq " OWN_STEPS " ORDER BY m.seq",
         "SELECT DISTINCT m.seq " FEED_STEPS " ORDER BY m.seq"};
-    bool whole = span_eq_str(record_find(u->job.manifest, "numerics"), "ggml");
+    bool whole = has_need(u, "feed");
     sqlite3_stmt *s = NULL;
     size_t n = 0;
     int rc = open_steps(u, l, count[whole], &s);
@@ -291,12 +297,12 @@ static int take_steps(struct unit *u, struct ledger *l)
     return rc;
 }
 
-/* Without a feed, and where batches change bits, a job is a search, which needs
- * the answer and whatever ran beside it. */
-static bool needs_search(const struct unit *u)
+/* Without a feed such a job is a search: it has the answer and whatever ran
+ * beside it. */
+static bool needs_neighbours(const struct unit *u)
 {
     return u->claim.reason.n == 0 && u->job.n_messages == 0 &&
-           span_eq_str(record_find(u->job.manifest, "level"), "search");
+           has_need(u, "neighbours");
 }
 
 static int collect(struct unit *u, struct ledger *l)
@@ -315,7 +321,7 @@ static int collect(struct unit *u, struct ledger *l)
         rc = take_manifest(u, l);
     if (rc == 0)
         rc = take_steps(u, l);
-    if (rc == 0 && needs_search(u))
+    if (rc == 0 && needs_neighbours(u))
         rc = neighbours_take(u, l);
     u->claim.request = u->job.request;
     return rc;

@@ -48,6 +48,8 @@ static int add_deployed(struct manifest *m, const char *dir,
 
     (void)snprintf(m->level, sizeof m->level, "%s",
                    deployed_invariant(d) ? "invariant" : "search"); /* fits */
+    (void)snprintf(m->needs, sizeof m->needs, "feed %sagain",
+                   deployed_invariant(d) ? "" : "neighbours "); /* fits */
     for (size_t i = 0; err == 0 && i < d->n_alternatives; i++) {
         const struct alternative *a = &d->alternatives[i];
         char path[PATH_MAX];

@@ -274,6 +274,7 @@ bool manifest_record(const struct manifest *m, const char *model,
     record_text(r, "numerics", span_str(m->numerics));
     record_text(r, "recipe", span_str(m->recipe));
     record_text(r, "level", span_str(m->level));
+    record_text(r, "needs", span_str(m->needs));
     for (size_t i = 0; i < m->n_files; i++)
         record_file(r, "file", &m->files[i]);
     for (size_t i = 0; i < m->n_alternatives; i++)

@@ -23,10 +23,8 @@
 /* When the engine began the first of its steps: as the fixture asks. */
 #define STEP_NS UINT64_C(1764417600000000000)
 
-enum { SEARCHED = 7 }; /* fill of a manifest whose jobs are searches */
-
 static void put_manifest_of(struct store_client *c, const char *model,
-                            const char *numerics, uint8_t fill)
+                            const char *needs, uint8_t fill)
 {
     uint8_t hash[32];
     struct put_ack ack;
@@ -41,16 +39,17 @@ static void put_manifest_of(struct store_client *c, const char *model,
     record_hex(&r, "tokenizer", span_of(hash, 32));
     record_hex(&r, "template", span_of(NULL, 0));
     record_text(&r, "engine", span_str("e"));
-    record_text(&r, "numerics", span_str(numerics));
+    record_text(&r, "numerics", span_str("n"));
     record_text(&r, "recipe", span_str("-"));
-    record_text(&r, "level", span_str(fill == SEARCHED ? "search" : ""));
+    record_text(&r, "level", span_str(""));
+    record_text(&r, "needs", span_str(needs));
     assert_int_equal(put_kind(c, "manifest", &r, &ack), 0);
 }
 
 static void put_manifest(struct store_client *c, const char *model,
                          uint8_t fill)
 {
-    put_manifest_of(c, model, "fixed", fill);
+    put_manifest_of(c, model, "", fill);
 }
 
 static void put_step(struct store_client *c, unsigned step, const char *id)
@@ -225,7 +224,7 @@ static void a_deployments_packet_carries_its_whole_feed(void **state)
     tap = connect_as(&d, "tap");
     sampler = connect_as(&d, "sampler");
     recompute = connect_as(&d, "recompute");
-    put_manifest_of(recompute, "stories260k", "ggml", 1);
+    put_manifest_of(recompute, "stories260k", "feed", 1);
     put_step(tap, 0, "task:0");
     assert_int_equal(put_exchange(tap, 0, true, &unit), 0);
     put_step(tap, 1, "task:1");
@@ -257,7 +256,7 @@ static void a_search_packet_carries_its_neighbours(void **state)
     tap = connect_as(&d, "tap");
     sampler = connect_as(&d, "sampler");
     recompute = connect_as(&d, "recompute");
-    put_manifest_of(recompute, "stories260k", "ggml", SEARCHED);
+    put_manifest_of(recompute, "stories260k", "feed neighbours", 7);
     assert_int_equal(put_exchange(tap, 0, true, &other), 0);
     assert_int_equal(put_exchange(tap, 1, false, &other), 0);
     assert_int_equal(put_exchange(tap, LATER, true, &unit), 0);
@@ -469,8 +468,8 @@ static void a_mismatch_is_tried_again(void **state)
     sampler = connect_as(&d, "sampler");
     recompute = connect_as(&d, "recompute");
     compare = connect_as(&d, "compare");
-    put_manifest_of(recompute, "stories260k", "fixed", 1);
-    put_manifest_of(recompute, "stories260k", "ggml", 2);
+    put_manifest_of(recompute, "stories260k", "", 1);
+    put_manifest_of(recompute, "stories260k", "feed again", 2);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(put_exchange(tap, i, true, &unit[i]), 0);
     put_draw(sampler, unit, 3);

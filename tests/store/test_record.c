@@ -131,6 +131,35 @@ static void columns_are_written_and_split(void **state)
     assert_int_equal(record_split(span_str("a,b,c"), part, 2), 2);
 }
 
+static void words_of_a_text_are_found(void **state)
+{
+    static const struct {
+        const char *text, *word;
+        bool is;
+    } cases[] = {
+        {"feed neighbours again", "feed", true},
+        {"feed neighbours again", "neighbours", true},
+        {"feed neighbours again", "again", true},
+        {"feed neighbours again", "neighbour", false},
+        {"feed neighbours again", "gain", false},
+        {"feed neighbours again", "", false},
+        {"feed", "feed", true},
+        {"feed,again", "again", false},
+        {"", "feed", false},
+    };
+    struct record r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        record_init(&r);
+        record_text(&r, "k", span_str(cases[i].text));
+        assert_int_equal(
+            record_has_word(record_find(body_of(&r), "k"), cases[i].word),
+            cases[i].is);
+    }
+    assert_false(record_has_word(record_find(body_of(&r), "none"), "feed"));
+}
+
 static void values_have_one_spelling(void **state)
 {
     static const char *const bad_u64[] = {"",
@@ -335,6 +364,7 @@ int main(void)
         cmocka_unit_test(texts_come_back_as_they_went_in),
         cmocka_unit_test(a_lone_dash_is_not_the_empty_text),
         cmocka_unit_test(columns_are_written_and_split),
+        cmocka_unit_test(words_of_a_text_are_found),
         cmocka_unit_test(values_have_one_spelling),
         cmocka_unit_test(a_record_that_does_not_fit_says_so),
         cmocka_unit_test(good_leaves_pass),

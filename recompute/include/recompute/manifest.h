@@ -42,6 +42,7 @@ struct manifest {
     /* Of a deployment what its jobs are run by without a feed: "invariant",
      * "search". Not in the digest: it follows from the files. */
     char level[16];
+    char needs[32]; /* what its jobs need (docs/records.md), likewise */
     /* Files of a deployment's alternatives (llama/deployment.h), likewise: that
      * they are named is in engine.json. */
     struct manifest_file *alternatives;

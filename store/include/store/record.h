@@ -53,6 +53,8 @@ enum parse record_parse_hex(struct span value, uint8_t *out, size_t size);
 /* Decodes into out (size >= value.n); never longer than the value. */
 enum parse record_parse_text(struct span value, char *out, size_t size,
                              size_t *ret_n);
+/* Is word one of those of a TEXT value, which stand apart by one space each? */
+bool record_has_word(struct span value, const char *word);
 /* Splits a value at its commas; returns the number of columns, at most max. */
 size_t record_split(struct span value, struct span *out, size_t max);
 
