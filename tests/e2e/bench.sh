@@ -3,6 +3,10 @@
 # "key value unit" lines and the ratios that matter. No test depends on it.
 # Environment: BUILD, the build directory (build).
 set -euo pipefail
+if [ $# -gt 0 ]; then
+    echo "bench: takes no arguments: $*" >&2
+    exit 2
+fi
 cd "$(dirname "$0")/../.."
 root=$PWD
 build=${BUILD:-$root/build}
@@ -27,7 +31,11 @@ ratio() { # KEY A B: figure A over figure B
 # CPU seconds, user and system, of a command.
 cpu_s() {
     TIMEFORMAT='%U %S'
-    { time "$@" >/dev/null 2>"$top/err"; } 2>&1 | awk '{ print $1 + $2 }'
+    { time "$@" >/dev/null 2>"$top/err"; } 2>&1 | awk '{ print $1 + $2 }' || {
+        echo "bench: failed: $*" >&2
+        cat "$top/err" >&2
+        return 4
+    }
 }
 
 # CPU seconds a running process has used.
@@ -45,13 +53,12 @@ rates() { # NAME CPU-SECONDS
 }
 
 capture_bench() {
-    local store tap
+    local store tap tcpflow tshark
     echo "# a capture file through to stored exchanges: 2,000 answers of 400"
     echo "# token events of some 240 bytes, one packet an event"
-    "$build/tests/tap/make_capture" "$top/big.pcap" 2>/dev/null
+    "$build/tests/tap/make_capture" "$top/big.pcap"
     bytes=$(stat -c %s "$top/big.pcap")
-    packets=$(tcpdump -r "$top/big.pcap" --count 2>/dev/null |
-        awk '{ print $1 }')
+    packets=$(tcpdump -r "$top/big.pcap" --count | awk '{ print $1 }')
     figure capture_packets "$packets" packets
     figure capture_bytes "$bytes" bytes
     cat >"$top/conf" <<EOF
@@ -73,10 +80,12 @@ EOF
     rates assay "$(awk -v a="$tap" -v b="$store" 'BEGIN { print a + b }')"
     rm -rf "$top/state"
     mkdir "$top/flows"
-    rates tcpflow "$(cd "$top/flows" && cpu_s tcpflow -a -r "$top/big.pcap")"
+    tcpflow=$(cd "$top/flows" && cpu_s tcpflow -a -r "$top/big.pcap")
+    rates tcpflow "$tcpflow"
     rm -rf "$top/flows"
-    rates tshark "$(cpu_s tshark -r "$top/big.pcap" -Y http -T fields \
-        -e http.request.uri -e http.response.code)"
+    tshark=$(cpu_s tshark -r "$top/big.pcap" -Y http -T fields \
+        -e http.request.uri -e http.response.code)
+    rates tshark "$tshark"
     ratio assay_to_tcpflow assay_packets tcpflow_packets
     ratio assay_to_tshark assay_packets tshark_packets
 }

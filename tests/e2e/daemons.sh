@@ -1,20 +1,44 @@
+# shellcheck shell=bash disable=SC2154,SC2034
 # daemons.sh - daemons of a shell script, for those that source it: started in
-# the directory $top, waited for, ended in turn when the script ends.
-# Before it, $top must be set.
+# the directory $top, waited for, ended in turn when the script ends, be it by
+# a signal. Before it, $top must be set.
 pids=()
 declare -A pid_of
+attended=
+
+# In a process group of its own: Ctrl-C reaches the script alone, which ends
+# its daemons in turn; and with a daemon ends what it started.
+apart() {
+    set -m
+    "$@" </dev/null &
+    set +m
+}
+
+# end PID: and what it started, by force where five seconds do not do.
+end() {
+    local n
+    kill "$1" 2>/dev/null || true
+    for ((n = 0; n < 50; n++)); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL -- "-$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+}
 
 # The last first: each still finds the store up for its last records.
 finish() {
     local i
+    trap '' INT TERM
+    [ -z "$attended" ] || kill -KILL -- "-$attended" 2>/dev/null || true
     for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-        kill "${pids[i]}" 2>/dev/null || true
-        wait "${pids[i]}" 2>/dev/null || true
+        end "${pids[i]}"
     done
     rm -rf "$top"
 }
 trap finish EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 fail() {
     echo "demo: $*" >&2
@@ -22,11 +46,22 @@ fail() {
     exit 4
 }
 
+# attend COMMAND...: what takes long and is no daemon: a signal ends it at
+# once, where the shell would wait for it first.
+attend() {
+    local rc=0
+    apart "$@"
+    attended=$!
+    wait "$attended" || rc=$?
+    attended=
+    return $rc
+}
+
 # start NAME COMMAND...: a daemon, its talk in NAME.log.
 start() {
     local name=$1
     shift
-    "$@" >"$top/$name.out" 2>"$top/$name.log" &
+    apart "$@" >"$top/$name.out" 2>"$top/$name.log"
     pids+=($!)
     pid_of[$name]=$!
 }
@@ -65,4 +100,3 @@ hold_ports() {
 assay() {
     "$build/config/assay" -c "$conf" "$@"
 }
-

@@ -4,7 +4,7 @@
 # requests again, says what it found in ten lines, and keeps serving.
 #
 #   demo.sh [--once] [--requests N] [--cheat KIND] [--play] [--users]
-#           [--engine assay|llama.cpp]
+#           [--engine assay|llama.cpp] [--check]
 #
 # --once    ends when all is said; exit code 0 if exactly the cheat was found
 # --engine  our own, or the real llama-server, which is built the first time
@@ -12,6 +12,7 @@
 #           temperature, hidden-member, unreported, cached-answer
 # --play    no root, no live tap: the tap reads a recorded capture
 # --users   each daemon as a user of its own, none of them root
+# --check   looks at the arguments and does nothing
 # Environment: BUILD, the build directory (build).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,24 +24,39 @@ cheat=altered-token
 engine=assay
 play=no
 users=no
+check=no
 
-usage() {
-    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2
+# wrong WORDS...: what is wrong with the arguments, and how they are.
+wrong() {
+    echo "demo: $*" >&2
+    sed -n '5,/^set /s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
 while [ $# -gt 0 ]; do
     case $1 in
-    --once) once=yes ;;
-    --requests) requests=$2; shift ;;
-    --cheat) cheat=$2; shift ;;
-    --engine) engine=$2; shift ;;
-    --play) play=yes ;;
-    --users) users=yes ;;
-    *) usage ;;
+    --requests | --cheat | --engine)
+        [ $# -ge 2 ] || wrong "$1 wants a value"
+        declare "${1#--}=$2"
+        shift
+        ;;
+    --once | --play | --users | --check) declare "${1#--}=yes" ;;
+    *) wrong "no such option: $1" ;;
     esac
     shift
 done
+[[ $requests =~ ^[1-9][0-9]{0,5}$ ]] ||
+    wrong "--requests wants a count, not '$requests'"
+case $engine in
+assay) . tests/e2e/engine_assay.sh ;;
+llama.cpp) . tests/e2e/engine_llama.sh ;;
+*) wrong "no such engine: '$engine'" ;;
+esac
+[ -n "$(engine_expected)" ] ||
+    wrong "no such cheat of engine $engine: '$cheat'"
+[ $engine = assay ] || [ $play = no ] ||
+    wrong "the capture that --play reads is of engine assay"
+[ $check = no ] || exit 0
 if [ $play = no ] && [ "$(id -u)" -ne 0 ]; then
     echo "demo: capturing needs root; --play does not" >&2
     exit 5
@@ -48,14 +64,8 @@ fi
 
 top=$(mktemp -d "${TMPDIR:-/tmp}/assay-demo-XXXXXX")
 conf=$top/assay.conf
+model=$(engine_model)
 . tests/e2e/daemons.sh
-case $engine in
-assay) . tests/e2e/engine_assay.sh ;;
-llama.cpp) . tests/e2e/engine_llama.sh ;;
-*) usage ;;
-esac
-[ -n "$(engine_expected)" ] || usage
-[ $engine = assay ] || [ $play = no ] || usage
 # Users that every Debian has. Who reads the index, compare, has the group of
 # the store's user.
 declare -A user=([store]=nobody [tap]=daemon [sampler]=bin [recompute]=games
@@ -191,11 +201,7 @@ epoch() {
 }
 
 query() {
-    sqlite3 -readonly "$top/state/index.db" "$1" 2>/dev/null ||
-        python3 -c 'import sqlite3, sys
-for row in sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(
-        sys.argv[2]):
-    print(*row, sep="|")' "$top/state/index.db" "$1"
+    sqlite3 -readonly "$top/state/index.db" "$1"
 }
 
 report() {
@@ -263,7 +269,7 @@ as_planted() {
     return 1
 }
 
-engine_prepare
+attend engine_prepare
 hold_ports
 write_settings
 echo "== starting store, workers and page in $top" >&2
@@ -278,7 +284,7 @@ else
     echo "== starting tap and engine, sending $requests requests" >&2
     start_tap
     engine_start
-    send_requests
+    attend send_requests
     await "the record of each request" tap recorded "$requests"
     stop engine # which sends the rest of its feed first
     await "an account of the time until now" tap accounted \
@@ -292,4 +298,4 @@ if [ $once = yes ]; then
     exit
 fi
 echo "== serving until Ctrl-C" >&2
-while sleep 3600; do :; done
+attend sleep infinity

@@ -1,6 +1,10 @@
+# shellcheck shell=bash disable=SC2154
 # engine_assay.sh - the demo's engine is our own (tests/prover), which cheats by
 # switch. For demo.sh, which sources it.
-model=$root/tests/prover/stories260k
+
+engine_model() {
+    echo "$root/tests/prover/stories260k"
+}
 
 engine_prepare() {
     : # it is built with the rest

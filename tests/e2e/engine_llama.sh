@@ -1,7 +1,11 @@
+# shellcheck shell=bash disable=SC2154
 # engine_llama.sh - the demo's engine is the real llama-server with its default
 # flags, its debug log read as batch feed. It does not cheat: its operator does,
 # with a front end that alters one token. For demo.sh, which sources it.
-model=$top/declared
+
+engine_model() {
+    echo "$top/declared"
+}
 
 # Builds the server the first time, and writes down what is declared.
 engine_prepare() {

@@ -8,8 +8,9 @@ out=$(realpath -m "$1")
 copy=$(mktemp tests/e2e/demo-XXXXXX.sh)
 trap 'rm -f "$copy"' EXIT
 # The demo itself, with a recorder started before its requests.
-sed 's,^    send_requests$,    tcpdump -i lo -s 65700 -B 65536 -U -w "$CAPTURE" \\\
-        "tcp port $port or tcp port $feed_port" 2>/dev/null \&\
-    pids+=($!); sleep 2; send_requests; sleep 2,' tests/e2e/demo.sh >"$copy"
+# shellcheck disable=SC2016 # the copy is to expand these
+sed 's,^    attend send_requests$,    start recorder tcpdump -i lo -s 65700 \\\
+        -B 65536 -U -w "$CAPTURE" "tcp port $port or tcp port $feed_port"\
+    sleep 2; attend send_requests; sleep 2,' tests/e2e/demo.sh >"$copy"
 chmod +x "$copy"
 CAPTURE=$out "$copy" --once --requests 40 >&2

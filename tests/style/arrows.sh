@@ -4,7 +4,7 @@
 # build's data base and feeds it a forbidden include.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-[ -f build/build.ninja ] || meson setup build >/dev/null || exit 1
+[ -f build/build.ninja ] || meson setup build >&2 || exit 1
 bad=0
 
 # compiles ROOM HEADER: with the flags of the room's first own file.
