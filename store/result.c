@@ -88,6 +88,7 @@ int result_write(const struct result *r, char **ret_bytes, size_t *ret_n)
     packet_set(o, "completion_tokens", packet_new_u64(r->completion_tokens),
                &bad);
     packet_set(o, "digests", digests, &bad);
+    packet_set(o, "more", json_boolean(r->more), &bad);
     packet_set(o, "choices", choices, &bad);
     return packet_dump(o, bad, ret_bytes, ret_n);
 }
@@ -229,6 +230,7 @@ static void read_result(struct packet *p, struct result *r)
     packet_u64(p, "completion_tokens", INT64_MAX, &r->completion_tokens,
                "completion_tokens is missing or not a number");
     read_digests(p, r);
+    packet_bool(p, "more", &r->more, "more is missing or not true or false");
     choices = packet_array(p, "choices", "choices is missing or not a list");
     r->choices = new_list(p, json_array_size(choices), sizeof *r->choices);
     for (size_t i = 0; !p->failed && i < json_array_size(choices); i++) {

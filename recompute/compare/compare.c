@@ -29,6 +29,7 @@ static const char *known_reason(struct span s)
         "worker_failed",
         "deadline",
         "search_undecided",
+        "ambiguous",
         "not_reproduced",
     };
 
@@ -141,6 +142,78 @@ static bool make_rows(struct compare_state *s)
     return s->c->differences.rows != NULL;
 }
 
+/* How far a candidate of a choice goes with the claim: to its first difference;
+ * one in what stands around the tokens is behind them all, and none is behind
+ * that. Leaves the comparison as it was, but for its memory. */
+static uint64_t agreement(struct compare_state *s,
+                          const struct api_choice *claimed,
+                          const struct result_choice *candidate)
+{
+    struct comparison before = *s->c;
+    uint64_t silent_ends = s->silent_ends;
+    struct judgement j;
+
+    s->c->evidence = (struct evidence){0};
+    compare_choice(s, claimed, candidate);
+    j = verdict_of(&s->c->evidence);
+    before.pile = s->c->pile;
+    *s->c = before;
+    s->silent_ends = silent_ends;
+    return j.verdict == VERDICT_MISMATCH ? j.at.position : UINT64_MAX;
+}
+
+static size_t count_candidates(const struct result *r, uint32_t index)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_choices; i++)
+        n += r->choices[i].index == index;
+    return n;
+}
+
+/* Of the candidates of an index the first that goes the farthest. */
+static const struct result_choice *nearest(struct compare_state *s,
+                                           uint32_t index)
+{
+    const struct api_choice *claimed = claimed_choice(&s->x->answer, index);
+    const struct result_choice *best = recomputed_choice(s->result, index);
+    uint64_t most = 0;
+
+    if (claimed == NULL || count_candidates(s->result, index) == 1)
+        return best;
+    for (size_t i = 0; i < s->result->n_choices; i++) {
+        const struct result_choice *r = &s->result->choices[i];
+        uint64_t n = r->index == index ? agreement(s, claimed, r) : 0;
+
+        if (n > most) {
+            most = n;
+            best = r;
+        }
+    }
+    return best;
+}
+
+/* Leaves one candidate of each choice in the result; the counts, which are the
+ * first answer's, follow. */
+static bool pick_candidates(struct compare_state *s, struct result *picked)
+{
+    const struct result *r = s->result;
+
+    *picked = *r;
+    picked->n_choices = 0;
+    picked->choices =
+        pile_take(&s->c->pile, r->n_choices, sizeof *picked->choices);
+    for (size_t i = 0; picked->choices != NULL && i < r->n_choices; i++)
+        if (recomputed_choice(picked, r->choices[i].index) == NULL)
+            picked->choices[picked->n_choices++] =
+                *nearest(s, r->choices[i].index);
+    if (picked->n_choices != 0)
+        picked->completion_tokens +=
+            picked->choices[0].n_tokens - r->choices[0].n_tokens;
+    s->result = picked;
+    return picked->choices != NULL;
+}
+
 /* All choices in the order of their index; those that one side lacks too. */
 static void compare_choices(struct compare_state *s)
 {
@@ -197,10 +270,19 @@ static void cut_rows(struct comparison *c)
     d->n_rows = DIFFERENCES_ROWS_MAX;
 }
 
+/* The answer may be one that the result does not list. */
+static const char *ambiguity(const struct compare_state *s)
+{
+    bool differs = verdict_of(&s->c->evidence).verdict == VERDICT_MISMATCH;
+
+    return differs && s->result->more ? "ambiguous" : NULL;
+}
+
 static int compare_parsed(struct compare_state *s, const struct result *runs,
                           size_t n)
 {
     struct comparison *c = s->c;
+    struct result picked;
     int err = 0;
 
     for (size_t i = 0; i < n && c->evidence.reason == NULL; i++)
@@ -209,9 +291,12 @@ static int compare_parsed(struct compare_state *s, const struct result *runs,
         err = count_runs(c, runs, n);
         if (err == 0 && !make_rows(s))
             err = -ENOMEM;
+        s->decimals = compare_decimals(&s->x->answer);
+        if (err == 0 && !pick_candidates(s, &picked))
+            err = -ENOMEM;
         if (err == 0) {
-            s->decimals = compare_decimals(&s->x->answer);
             compare_choices(s);
+            c->evidence.reason = ambiguity(s);
             compare_envelope(s);
         }
     }

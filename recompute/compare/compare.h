@@ -10,6 +10,10 @@
  * most; after a search it is what llama/search.h says of the equal ones. An end
  * token that the API leaves out is no difference.
  *
+ * Where a result lists several candidates for a choice, the claim is held
+ * against the one that goes with it the farthest; what equals none of them is
+ * UNCHECKABLE, `ambiguous`, if the result says that there may be more.
+ *
  * What the two may disagree on beside the tokens is the envelope: text, usage,
  * finish reason, model name, the number of choices, logprobs that were asked
  * for and not given, and anything in the answer that no recomputation gives.

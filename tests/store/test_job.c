@@ -310,7 +310,8 @@ static void fill_result(struct result *r)
                                               .n_tokens = 2},
                                              {.index = 1}};
 
-    *r = (struct result){.run = 1,
+    *r = (struct result){.more = true,
+                         .run = 1,
                          .ok = true,
                          .prompt_tokens = 3,
                          .completion_tokens = 2,
@@ -342,6 +343,7 @@ static void result_reads_back_equal(void **state)
     assert_span(back.worker, r.worker);
     assert_int_equal(back.n_digests, 1);
     assert_span(back.digests[0], r.digests[0]);
+    assert_true(back.more);
     assert_int_equal(back.n_choices, 2);
     assert_int_equal(back.choices[1].index, 1);
     assert_int_equal(back.choices[0].n_prompt_ids, 3);

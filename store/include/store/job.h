@@ -33,10 +33,13 @@
  *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
  *         "reason":TEXT ("" if ok),"route":"invariant","level":"-",
  *         "forward_runs":N,"detail":TEXT,"model":TEXT,"prompt_tokens":N,"completion_tokens":N,
- *         "digests":[HEX of layer outputs ...],
+ *         "digests":[HEX of layer outputs ...],"more":false,
  *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
  *            "tokens":[{"id":5,"bytes":HEX,"logprob":BITS,
  *                       "top":[{"id":5,"bytes":HEX,"logprob":BITS}]}]}]}
+ *         choices: an index may stand there several times: the engine ran the
+ *         request's prompt more than once, and the answer is one of these, the
+ *         likeliest first; more: or one that is not listed
  *         BITS: float32 bits, 8 lower-case hex digits. forced mode: tokens
  *         are those it would have chosen at each claimed position.
  * SPDX-License-Identifier: Apache-2.0
@@ -135,6 +138,7 @@ struct result {
     size_t n_digests;
     struct result_choice *choices;
     size_t n_choices;
+    bool more; /* the answer may be one that choices does not list */
     void *memory;
 };
 
