@@ -17,28 +17,28 @@ struct compare_state {
     uint64_t silent_ends; /* end tokens that the API left out */
 };
 
-/* compare_choice.c: tokens, logprobs and length of one choice; either side may
+/* choice.c: tokens, logprobs and length of one choice; either side may
  * be NULL (it lacks the choice). */
 void compare_choice(struct compare_state *s, const struct api_choice *claimed,
                     const struct result_choice *recomputed);
 /* The tops of the choice at the judgement's place, for the page. */
 void compare_tops(struct compare_state *s);
 
-/* compare_text.c: a choice whose tokens the API did not tell. */
+/* text.c: a choice whose tokens the API did not tell. */
 void compare_text(struct compare_state *s, const struct api_choice *claimed,
                   const struct result_choice *recomputed);
 /* Whether the claimed bytes are raw with ill-formed parts as U+FFFD, or raw
  * itself. */
 bool compare_bytes(struct span claimed, struct span raw);
 
-/* compare_envelope.c. */
+/* envelope.c. */
 void compare_envelope(struct compare_state *s);
 void compare_text_field(struct compare_state *s, struct span claimed,
                         struct span recomputed);
 void compare_finish(struct compare_state *s, struct span claimed,
                     struct span recomputed);
 
-/* compare_logprob.c: the digits of the wire, and two values at them. */
+/* logprob.c: the digits of the wire, and two values at them. */
 int compare_decimals(const struct api_answer *a);
 bool compare_logprob(struct compare_state *s, const struct api_candidate *c,
                      uint32_t bits);

@@ -22,8 +22,8 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
-#include "job/inbox.h"
-#include "job/outbox.h"
+#include "daemon/outbox.h"
+#include "daemon/watch.h"
 #include "store/index.h"
 #include "store/layout.h"
 
@@ -359,19 +359,19 @@ static int look_at(struct comparer *c, const struct unit_key *k)
 }
 
 /* Every name once, then new ones; now and then all again, for deadlines. */
-static int loop(struct comparer *c, struct inbox *in, bool once)
+static int loop(struct comparer *c, struct watch *watch, bool once)
 {
-    struct inbox_name name;
+    struct watch_name name;
     struct unit_key k;
     int err;
 
     while (!compare_stop) {
-        err = inbox_next(in, once ? 0 : SWEEP_MS, &name);
+        err = watch_next(watch, once ? 0 : SWEEP_MS, &name);
         if (err == -EAGAIN && once)
             return 0;
         if (err == -EAGAIN)
-            inbox_again(in);
-        if (err == 0 && inbox_unit(name.text, &k.epoch, k.unit))
+            watch_again(watch);
+        if (err == 0 && watch_unit(name.text, &k.epoch, k.unit))
             err = look_at(c, &k);
         if (err != 0 && err != -EAGAIN && err != -EINTR)
             return err;
@@ -394,14 +394,14 @@ static int open_and_loop(struct comparer *c, bool once)
 {
     struct path claims = layout_path(c->state_dir, LAYOUT_CLAIMS);
     struct path results = layout_path(c->state_dir, LAYOUT_RESULTS);
-    struct inbox *in = NULL;
+    struct watch *watch = NULL;
     int err = index_open_readonly(c->state_dir, &c->index);
 
     if (err == 0)
-        err = inbox_open(claims.text, results.text, &in);
+        err = watch_open(claims.text, results.text, &watch);
     if (err == 0)
-        err = loop(c, in, once);
-    inbox_close(in);
+        err = loop(c, watch, once);
+    watch_close(watch);
     sqlite3_close(c->index);
     outbox_fini(&c->out);
     return err;

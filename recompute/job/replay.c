@@ -14,7 +14,7 @@
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/settings.h"
-#include "job/models.h"
+#include "job/deployments.h"
 #include "job/run.h"
 #include "job/worker.h"
 #include "recompute/model.h"

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "config/log.h"
-#include "engine/assay/drawn.h"
-#include "engine/llama/run_llama.h"
-#include "job/run_again.h"
-#include "job/served.h"
+#include "engine/assay/layer_digests.h"
+#include "engine/llama/llama.h"
+#include "job/again.h"
+#include "job/deployment.h"
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 #include "recompute/transcript.h"
@@ -29,7 +29,7 @@ struct answer {
     struct request *request;
     struct transcript transcript;
     struct generation generation;
-    struct drawn *drawn;
+    struct layer_digests *digests;
     bool forced;
     int err;
 };
@@ -190,7 +190,7 @@ static int add_digests(struct answer *a, struct outcome *o)
     struct result *r = &o->result;
     struct span *all;
     size_t n;
-    int err = drawn_count(a->drawn, &n);
+    int err = layer_digests_count(a->digests, &n);
 
     all = pile_take(&o->pile, r->n_digests + n, sizeof *all);
     for (size_t i = 0; all != NULL && i < r->n_digests; i++)
@@ -201,7 +201,7 @@ static int add_digests(struct answer *a, struct outcome *o)
 
         if (digest == NULL)
             break;
-        err = drawn_digest(a->drawn, i, digest);
+        err = layer_digests_get(a->digests, i, digest);
         all[r->n_digests++] = span_of(digest, 32);
     }
     return err;
@@ -261,11 +261,11 @@ static int run_answer(struct answer *a, struct generate *p, const struct job *j,
         request_prompt_of(a->request, p->choice);
     int err;
 
-    a->drawn = drawn_open(j->nonce, p->choice, c->hidden);
-    if (a->drawn == NULL)
+    a->digests = layer_digests_open(j->nonce, p->choice, c->hidden);
+    if (a->digests == NULL)
         return -ENOMEM;
-    p->seen = drawn_seen;
-    p->seen_arg = a->drawn;
+    p->seen = layer_digests_seen;
+    p->seen_arg = a->digests;
     err = transcript_init(&a->transcript, a->model->tokenizer,
                           a->request->stops, a->request->n_stops, prompt->echo);
     if (err == 0)
@@ -277,7 +277,7 @@ static int run_answer(struct answer *a, struct generate *p, const struct job *j,
         generation_fini(&a->generation);
     }
     transcript_fini(&a->transcript);
-    drawn_close(a->drawn);
+    layer_digests_close(a->digests);
     return err;
 }
 

@@ -17,9 +17,9 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
-#include "job/inbox.h"
-#include "job/models.h"
-#include "job/outbox.h"
+#include "daemon/outbox.h"
+#include "daemon/watch.h"
+#include "job/deployments.h"
 #include "job/run.h"
 #include "recompute/model.h"
 #include "store/layout.h"
@@ -173,13 +173,13 @@ static bool is_job(const char *name)
            (n > 6 && strcmp(name + n - 6, ".again") == 0);
 }
 
-static int loop(struct worker *w, struct inbox *in, bool once)
+static int loop(struct worker *w, struct watch *watch, bool once)
 {
-    struct inbox_name name;
+    struct watch_name name;
     int err;
 
     while (!worker_stop) {
-        err = inbox_next(in, once ? 0 : IDLE_MS, &name);
+        err = watch_next(watch, once ? 0 : IDLE_MS, &name);
         if (err == -EAGAIN && once)
             return 0;
         if (err == 0 && is_job(name.text))
@@ -207,7 +207,7 @@ int worker_run(const struct settings *s, bool once)
 {
     struct worker w = {.state_dir = settings_str(s, "store.state_dir")};
     struct path dir = layout_path(w.state_dir, LAYOUT_JOBS);
-    struct inbox *in = NULL;
+    struct watch *watch = NULL;
     int err = models_open_all(s, &w.models);
 
     if (err != 0)
@@ -217,14 +217,14 @@ int worker_run(const struct settings *s, bool once)
     w.out = (struct outbox){settings_str(s, "store.run_dir"), "recompute",
                             &worker_stop, NULL};
     give_up_rights(s);
-    err = inbox_open(dir.text, NULL, &in);
+    err = watch_open(dir.text, NULL, &watch);
     if (err == 0)
-        err = loop(&w, in, once);
+        err = loop(&w, watch, once);
     if (err != 0) {
         errno = -err;
         log_warn("the worker ends dir=\"%s\"", dir.text);
     }
-    inbox_close(in);
+    watch_close(watch);
     outbox_fini(&w.out);
     models_close(&w.models);
     return err == -EACCES ? EXIT_NOT_PERMITTED : err != 0 ? EXIT_IO : EXIT_GOOD;

@@ -168,7 +168,7 @@ static int read_plan(const char *dir, struct capture *c)
     return 0;
 }
 
-static int read_deployment(const char *dir, struct capture *c)
+static int read_declaration(const char *dir, struct capture *c)
 {
     char path[4096];
     uint8_t *p;
@@ -179,7 +179,7 @@ static int read_deployment(const char *dir, struct capture *c)
     int err = read_file(path, &p, &n);
     if (err)
         return complain(path, strerror(-err), err);
-    err = deployment_read(span_of(p, n), &c->deployment, &why);
+    err = declaration_read(span_of(p, n), &c->declaration, &why);
     free(p);
     return err ? complain(path, why.text, err) : 0;
 }
@@ -188,7 +188,7 @@ int capture_open(const char *dir, struct capture *ret_c)
 {
     struct capture c = {0};
 
-    int err = read_deployment(dir, &c);
+    int err = read_declaration(dir, &c);
     err = err ? err : read_exchanges(dir, &c);
     err = err ? err : read_plan(dir, &c);
     if (err)

@@ -6,7 +6,7 @@
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 #include "engine/llama/schedule/plan.h"
 #include "store/dialect.h"
 
@@ -19,7 +19,7 @@ struct recorded {
 };
 
 struct capture {
-    struct deployment deployment;
+    struct declaration declaration;
     struct recorded *recorded; /* exchanges of an API, by name */
     size_t n;
     size_t skipped; /* exchanges that ask for no generation */

@@ -86,7 +86,7 @@ static int with_recipe(const char *dir, struct capture *c, struct judge *q)
     struct recipe recipe;
     uint32_t context = llama_model_shape(q->model)->context;
 
-    int err = recipe_choose(RECIPES, &c->deployment, context, &recipe, &why);
+    int err = recipe_choose(RECIPES, &c->declaration, context, &recipe, &why);
     if (err == -ENOENT) {
         (void)refuse(dir, &why, 0);
         printf("requests %zu logprobs 0 differing 0 undecided %zu\n", c->n,

@@ -17,8 +17,8 @@
 
 #include "capture.h"
 #include "compare/compare.h"
+#include "job/deployment.h"
 #include "job/run.h"
-#include "job/served.h"
 #include "recompute/model.h"
 
 static void print(const char *name, const struct result *r,

@@ -190,7 +190,7 @@ static int open_bench(const char *shared, const char *dir, struct bench *b)
 
     if (err == 0)
         err = open_model(shared, dir, b);
-    if (err == 0 && recipe_choose(RECIPES, &b->capture.deployment,
+    if (err == 0 && recipe_choose(RECIPES, &b->capture.declaration,
                                   llama_model_shape(b->model)->context,
                                   &b->recipe, &why) != 0)
         err = fail(why.text);

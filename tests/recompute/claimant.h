@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "compare/compare.h"
+#include "job/deployment.h"
 #include "job/run.h"
-#include "job/served.h"
 
 struct claimant {
     struct served model;

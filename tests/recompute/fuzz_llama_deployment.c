@@ -5,16 +5,16 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 #include "fuzz.h"
 #include "recompute/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct deployment d;
+    struct declaration d;
     struct why why = {""};
 
-    if (deployment_read(span_of(data, size), &d, &why) == 0)
+    if (declaration_read(span_of(data, size), &d, &why) == 0)
         assert(strlen(d.build.commit) < sizeof(d.build.commit));
     else
         assert(why.text[0] != '\0');

@@ -15,8 +15,8 @@
 
 #include "compare/claimed_ids.h"
 #include "compare/compare.h"
+#include "job/deployment.h"
 #include "job/run.h"
-#include "job/served.h"
 #include "recompute/model.h"
 #include "store/record.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 #include "engine/llama/recipe.h"
 #include "recompute/model.h"
 
@@ -21,10 +21,10 @@
 #define OLD "2026-05-02 commit 173442644 (ggml 0.10.1)"
 #define ZEN "AVX-512, AVX512_BF16, VNNI; no AVX512-FP16, no AMX"
 
-static struct deployment read_json(const char *build, const char *isa,
-                                   const char *command)
+static struct declaration read_json(const char *build, const char *isa,
+                                    const char *command)
 {
-    struct deployment d;
+    struct declaration d;
     struct why why;
     char json[1024];
 
@@ -33,11 +33,12 @@ static struct deployment read_json(const char *build, const char *isa,
                    "\"gcc 12.2 -O3 -march=native\",\"machine\":{\"isa\":\"%s\"}"
                    ",\"command\":\"%s\"}",
                    build, isa, command);
-    assert_int_equal(deployment_read(span_str(json), &d, &why), 0);
+    assert_int_equal(declaration_read(span_str(json), &d, &why), 0);
     return d;
 }
 
-static int choose(const struct deployment *d, struct recipe *r, struct why *why)
+static int choose(const struct declaration *d, struct recipe *r,
+                  struct why *why)
 {
     return recipe_choose(RECIPES, d, 512, r, why);
 }
@@ -45,7 +46,7 @@ static int choose(const struct deployment *d, struct recipe *r, struct why *why)
 static struct recipe recipe_of(const char *build, const char *isa,
                                const char *command)
 {
-    struct deployment d = read_json(build, isa, command);
+    struct declaration d = read_json(build, isa, command);
     struct recipe r;
     struct why why = {""};
 
@@ -129,7 +130,7 @@ static void flags_that_change_an_answer_are_followed_or_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        struct deployment d = read_json(NEW, ZEN, refused[i]);
+        struct declaration d = read_json(NEW, ZEN, refused[i]);
         assert_int_equal(choose(&d, &r, &why), -ENOENT);
         assert_non_null(strstr(why.text, "does not cover"));
     }
@@ -156,7 +157,7 @@ static void an_unknown_build_names_the_nearest(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct deployment d = read_json(cases[i].build, ZEN, "llama-server");
+        struct declaration d = read_json(cases[i].build, ZEN, "llama-server");
         assert_int_equal(choose(&d, &r, &why), -ENOENT);
         assert_non_null(strstr(why.text, cases[i].nearest));
     }
@@ -171,10 +172,10 @@ static void what_a_recipe_does_not_cover_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct deployment d = read_json(NEW, isa[i], "llama-server");
+        struct declaration d = read_json(NEW, isa[i], "llama-server");
         assert_int_equal(choose(&d, &r, &why), -ENOENT);
     }
-    struct deployment d = read_json(NEW, ZEN, "llama-server -ctk q8_0");
+    struct declaration d = read_json(NEW, ZEN, "llama-server -ctk q8_0");
     assert_int_equal(choose(&d, &r, &why), -ENOENT);
     assert_non_null(strstr(why.text, "q8_0"));
 }
@@ -188,12 +189,12 @@ static void wrong_types_are_refused(void **state)
                                       "{\"slots\":0}",
                                       "{\"kv_unified\":1}",
                                       "{\"engine\":\"a\",\"engine\":\"a\"}"};
-    struct deployment d;
+    struct declaration d;
     struct why why;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        assert_int_equal(deployment_read(span_str(bad[i]), &d, &why), -EINVAL);
+        assert_int_equal(declaration_read(span_str(bad[i]), &d, &why), -EINVAL);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "base/why.h"
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 #include "engine/llama/forward/llama.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/text.h"
@@ -34,8 +34,8 @@ bool deployed_is(const char *dir)
     return n < (int)sizeof(path) && access(path, F_OK) == 0;
 }
 
-static int read_deployment(const char *dir, struct deployment *d,
-                           struct why *why)
+static int read_declaration(const char *dir, struct declaration *d,
+                            struct why *why)
 {
     char path[PATH_MAX];
     uint8_t *bytes;
@@ -45,7 +45,7 @@ static int read_deployment(const char *dir, struct deployment *d,
     int err = file_read(NULL, path, ENGINE_MAX, &bytes, &n);
     if (err)
         return why_set(why, err, "engine.json: %s", strerror(-err));
-    err = deployment_read(span_of(bytes, n), d, why);
+    err = declaration_read(span_of(bytes, n), d, why);
     free(bytes);
     return err;
 }
@@ -62,7 +62,7 @@ static int open_gguf(const char *dir, struct gguf **ret_g, struct why *why)
     return gguf_open(path, ret_g, why);
 }
 
-static int choose(const char *recipes, const struct deployment *of,
+static int choose(const char *recipes, const struct declaration *of,
                   struct deployed *d, struct why *why)
 {
     uint32_t context = llama_model_shape(d->model)->context;
@@ -172,14 +172,14 @@ static bool same_recipe(const struct recipe *a, const struct recipe *b)
 }
 
 static int add_alternatives(struct deployed *d, const char *dir,
-                            const char *recipes, const struct deployment *of,
+                            const char *recipes, const struct declaration *of,
                             struct why *why)
 {
     struct recipes *all = calloc(1, sizeof(*all));
     uint32_t context = llama_model_shape(d->model)->context;
 
-    d->alternatives =
-        calloc(DEPLOYMENT_ALTERNATIVES + RECIPES_MAX, sizeof(*d->alternatives));
+    d->alternatives = calloc(DECLARATION_ALTERNATIVES + RECIPES_MAX,
+                             sizeof(*d->alternatives));
     int err = all && d->alternatives ? 0 : -ENOMEM;
     err = err ? err : recipes_all(recipes, of, context, all, why);
     for (size_t i = 0; !err && i < of->n_alternatives; i++)
@@ -195,9 +195,9 @@ int deployed_init(const char *dir, const char *recipes, unsigned threads,
                   struct deployed *ret_d, struct why *ret_why)
 {
     struct deployed d = {0};
-    struct deployment of;
+    struct declaration of;
 
-    int err = read_deployment(dir, &of, ret_why);
+    int err = read_declaration(dir, &of, ret_why);
     err = err ? err : open_gguf(dir, &d.gguf, ret_why);
     err = err ? err : open_weights(&d, ret_why);
     err = err ? err : choose(recipes, &of, &d, ret_why);

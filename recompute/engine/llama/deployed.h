@@ -2,7 +2,7 @@
  * deployed.h - a deployment of llama.cpp opened with all that a job needs of
  * it.
  *
- * Comes in: a directory that holds engine.json (llama/deployment.h) and one
+ * Comes in: a directory that holds engine.json (declaration.h) and one
  * GGUF file, and the folder of recipes. Goes out: the model, its text and its
  * chat template, and the recipe that covers the deployment. A deployment that
  * no recipe covers is refused, with the nearest recipe named.

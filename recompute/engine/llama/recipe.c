@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/why.h"
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 #include "recompute/model.h"
 
 /* One recipe file, read. */
@@ -97,7 +97,7 @@ static bool commit_listed(const struct sheet *s, const char *commit)
     return false;
 }
 
-static bool covers_build(const struct sheet *s, const struct deployment *d)
+static bool covers_build(const struct sheet *s, const struct declaration *d)
 {
     if (strcmp(s->engine, d->engine) != 0)
         return false;
@@ -107,7 +107,8 @@ static bool covers_build(const struct sheet *s, const struct deployment *d)
 }
 
 /* How far a recipe's version is from a build's: for naming the nearest. */
-static unsigned long distance(const struct sheet *s, const struct deployment *d)
+static unsigned long distance(const struct sheet *s,
+                              const struct declaration *d)
 {
     unsigned v[3] = {0};
     unsigned long sum = strcmp(s->engine, d->engine) != 0 ? 1UL << 40 : 0;
@@ -121,7 +122,7 @@ static unsigned long distance(const struct sheet *s, const struct deployment *d)
     return sum;
 }
 
-static enum ggml_leftover leftover_of(const struct deployment *d)
+static enum ggml_leftover leftover_of(const struct declaration *d)
 {
     if (d->clang)
         return LEFTOVER_FUSED;
@@ -129,7 +130,7 @@ static enum ggml_leftover leftover_of(const struct deployment *d)
 }
 
 /* Takes the sheet's variant i. */
-static int take_variant(struct sheet *s, int i, const struct deployment *d,
+static int take_variant(struct sheet *s, int i, const struct declaration *d,
                         struct why *w)
 {
     const config_setting_t *list = config_lookup(&s->config, "variants");
@@ -157,7 +158,7 @@ static int variants_of(const struct sheet *s)
 }
 
 /* The variant with the deployment's vectors; -ENOENT: there is none. */
-static int pick_variant(struct sheet *s, const struct deployment *d,
+static int pick_variant(struct sheet *s, const struct declaration *d,
                         struct why *w)
 {
     const struct ggml_build *b = &s->recipe.run.build;
@@ -177,7 +178,7 @@ static uint32_t padded(uint32_t n)
     return (n + 255) / 256 * 256;
 }
 
-static int fill_options(struct recipe *r, const struct deployment *d,
+static int fill_options(struct recipe *r, const struct declaration *d,
                         uint32_t context, struct why *w)
 {
     struct llama_recipe *o = &r->run;
@@ -215,7 +216,7 @@ static int fill_options(struct recipe *r, const struct deployment *d,
 
 /* What the search over the files found. */
 struct choice {
-    const struct deployment *deployment;
+    const struct declaration *declaration;
     uint32_t context;
     struct recipe *found;
     unsigned long nearest;
@@ -229,13 +230,13 @@ static int add_variants(struct sheet *s, struct choice *c, struct why *w)
 {
     int err = 0;
 
-    if (strcmp(s->engine, c->deployment->engine) != 0)
+    if (strcmp(s->engine, c->declaration->engine) != 0)
         return 0;
     for (int i = 0; !err && i < variants_of(s); i++) {
-        err = take_variant(s, i, c->deployment, w);
+        err = take_variant(s, i, c->declaration, w);
         if (err || c->all->n == RECIPES_MAX)
             return err;
-        err = fill_options(&s->recipe, c->deployment, c->context, w);
+        err = fill_options(&s->recipe, c->declaration, c->context, w);
         if (!err)
             c->all->list[c->all->n++] = s->recipe;
         else if (err == -ENOENT)
@@ -251,17 +252,17 @@ static int consider(struct sheet *s, struct choice *c, struct why *w)
         return err;
     if (c->all)
         return add_variants(s, c, w);
-    unsigned long far = distance(s, c->deployment);
+    unsigned long far = distance(s, c->declaration);
     if (far < c->nearest) {
         c->nearest = far;
         memcpy(c->nearest_name, s->recipe.name, sizeof(c->nearest_name));
     }
-    if (!covers_build(s, c->deployment))
+    if (!covers_build(s, c->declaration))
         return 0;
     c->covered = true;
-    err = pick_variant(s, c->deployment, w);
+    err = pick_variant(s, c->declaration, w);
     if (!err)
-        err = fill_options(&s->recipe, c->deployment, c->context, w);
+        err = fill_options(&s->recipe, c->declaration, c->context, w);
     if (!err)
         *c->found = s->recipe;
     return err;
@@ -310,11 +311,11 @@ static int consider_all(const char *dir, struct choice *c, struct why *w)
     return err;
 }
 
-int recipe_choose(const char *dir, const struct deployment *d, uint32_t context,
-                  struct recipe *ret_r, struct why *ret_why)
+int recipe_choose(const char *dir, const struct declaration *d,
+                  uint32_t context, struct recipe *ret_r, struct why *ret_why)
 {
     struct recipe found;
-    struct choice c = {.deployment = d,
+    struct choice c = {.declaration = d,
                        .context = context,
                        .found = &found,
                        .nearest = ~0UL,
@@ -331,10 +332,10 @@ int recipe_choose(const char *dir, const struct deployment *d, uint32_t context,
     return 0;
 }
 
-int recipes_all(const char *dir, const struct deployment *d, uint32_t context,
+int recipes_all(const char *dir, const struct declaration *d, uint32_t context,
                 struct recipes *ret_r, struct why *ret_why)
 {
-    struct choice c = {.deployment = d, .context = context, .all = ret_r};
+    struct choice c = {.declaration = d, .context = context, .all = ret_r};
 
     ret_r->n = 0;
     return consider_all(dir, &c, ret_why);

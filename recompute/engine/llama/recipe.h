@@ -18,7 +18,7 @@
 #include "engine/llama/forward/llama.h"
 #include "engine/llama/sampler/logprob.h"
 
-struct deployment;
+struct declaration;
 
 struct recipe {
     char name[64];    /* "llama.cpp-b11434" */
@@ -37,8 +37,8 @@ struct recipe {
  * and names the nearest. -EINVAL: a file is malformed. Else the errno of
  * reading.
  */
-int recipe_choose(const char *dir, const struct deployment *d, uint32_t context,
-                  struct recipe *ret_r, struct why *ret_why);
+int recipe_choose(const char *dir, const struct declaration *d,
+                  uint32_t context, struct recipe *ret_r, struct why *ret_why);
 
 enum { RECIPES_MAX = 16 };
 
@@ -50,7 +50,7 @@ struct recipes {
     struct recipe list[RECIPES_MAX];
     size_t n;
 };
-int recipes_all(const char *dir, const struct deployment *d, uint32_t context,
+int recipes_all(const char *dir, const struct declaration *d, uint32_t context,
                 struct recipes *ret_r, struct why *ret_why);
 
 #endif

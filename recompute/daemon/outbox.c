@@ -2,7 +2,7 @@
  * outbox.c - adding records over restarts of the store: outbox.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job/outbox.h"
+#include "daemon/outbox.h"
 
 #include <errno.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /*
- * deployment.h - what is declared of an engine that runs: which engine, which
+ * declaration.h - what is declared of an engine that runs: which engine, which
  * build, on which instructions, with which options.
  *
  * Comes in: an engine.json, as an operator writes it down beside a deployment:
@@ -17,8 +17,8 @@
  * Goes out: the same as values. What neither says has llama-server's default.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_DEPLOYMENT_H
-#define LLAMA_DEPLOYMENT_H
+#ifndef LLAMA_DECLARATION_H
+#define LLAMA_DECLARATION_H
 
 #include "store/span.h"
 
@@ -30,9 +30,9 @@ struct build_name {
     uint32_t ggml[3]; /* version of ggml; zeros: not told */
 };
 
-enum { DEPLOYMENT_ALTERNATIVES = 8 };
+enum { DECLARATION_ALTERNATIVES = 8 };
 
-struct deployment {
+struct declaration {
     char engine[32];
     char build_text[160];
     struct build_name build;
@@ -45,13 +45,13 @@ struct deployment {
     bool own_samplers, own_template, shifts; /* recipe.h */
     char uncovered[32]; /* a flag that changes the arithmetic, or "" */
     char kv_k[8], kv_v[8];
-    char alternatives[DEPLOYMENT_ALTERNATIVES][128];
+    char alternatives[DECLARATION_ALTERNATIVES][128];
     size_t n_alternatives;
 };
 
 /* -EINVAL: not JSON, or a value of the wrong type; ret_why says which. */
-int deployment_read(struct span json, struct deployment *ret_d,
-                    struct why *ret_why);
+int declaration_read(struct span json, struct declaration *ret_d,
+                     struct why *ret_why);
 
 /* "b11434 (ggml 0.26.0)", "2026-05-02 commit 173442644 (ggml 0.10.1)" */
 void build_name_read(const char *text, struct build_name *ret_b);

@@ -1,5 +1,5 @@
 /*
- * compare_choice.c - tokens, logprobs and length of one choice:
+ * choice.c - tokens, logprobs and length of one choice:
  * compare_state.h.
  * SPDX-License-Identifier: Apache-2.0
  */

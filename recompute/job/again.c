@@ -1,8 +1,8 @@
 /*
- * run_again.c - a mismatch tried with alternatives: run_again.h.
+ * again.c - a mismatch tried with alternatives: again.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job/run_again.h"
+#include "job/again.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "compare/compare.h"
 #include "engine/llama/deployed.h"
-#include "engine/llama/run_llama.h"
+#include "engine/llama/llama.h"
 #include "job/run.h"
 
 enum { WORDS_MAX = 192 };

@@ -1,8 +1,8 @@
 /*
- * drawn.c - digests of the layers' outputs at drawn positions: drawn.h.
- * SPDX-License-Identifier: Apache-2.0
+ * layer_digests.c - digests of the layers' outputs at drawn positions:
+ * layer_digests.h. SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/drawn.h"
+#include "engine/assay/layer_digests.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -16,7 +16,7 @@ struct drawn_position {
     EVP_MD_CTX *md;
 };
 
-struct drawn {
+struct layer_digests {
     uint8_t nonce[16];
     uint32_t choice;
     size_t hidden;
@@ -32,7 +32,7 @@ static void put_be32(uint8_t *p, uint32_t v)
         p[i] = (uint8_t)(v >> 8 * (3 - i));
 }
 
-static bool is_drawn(const struct drawn *d, size_t position)
+static bool is_drawn(const struct layer_digests *d, size_t position)
 {
     uint8_t place[8], hash[SHA256_BYTES];
     const struct span parts[] = {span_of("assay-drawn/1", 14),
@@ -44,10 +44,10 @@ static bool is_drawn(const struct drawn *d, size_t position)
     return hash[0] < 0x10;
 }
 
-struct drawn *drawn_open(const uint8_t nonce[16], uint32_t choice,
-                         size_t hidden)
+struct layer_digests *layer_digests_open(const uint8_t nonce[16],
+                                         uint32_t choice, size_t hidden)
 {
-    struct drawn *d = calloc(1, sizeof *d);
+    struct layer_digests *d = calloc(1, sizeof *d);
 
     if (d == NULL)
         return NULL;
@@ -56,13 +56,13 @@ struct drawn *drawn_open(const uint8_t nonce[16], uint32_t choice,
     d->hidden = hidden;
     d->bytes = malloc(4 * hidden + 4);
     if (d->bytes == NULL) {
-        drawn_close(d);
+        layer_digests_close(d);
         return NULL;
     }
     return d;
 }
 
-void drawn_close(struct drawn *d)
+void layer_digests_close(struct layer_digests *d)
 {
     if (d == NULL)
         return;
@@ -74,7 +74,7 @@ void drawn_close(struct drawn *d)
 }
 
 /* Positions come in order within a layer, so a new one is the largest. */
-static struct drawn_position *add(struct drawn *d, size_t position)
+static struct drawn_position *add(struct layer_digests *d, size_t position)
 {
     size_t room = d->room == 0 ? 16 : 2 * d->room;
     struct drawn_position *v;
@@ -97,7 +97,7 @@ static struct drawn_position *add(struct drawn *d, size_t position)
     return v;
 }
 
-static struct drawn_position *find(struct drawn *d, size_t position)
+static struct drawn_position *find(struct layer_digests *d, size_t position)
 {
     size_t low = 0, high = d->n;
 
@@ -114,9 +114,10 @@ static struct drawn_position *find(struct drawn *d, size_t position)
     return low == d->n ? add(d, position) : NULL;
 }
 
-void drawn_seen(void *arg, uint32_t layer, size_t position, const float *row)
+void layer_digests_seen(void *arg, uint32_t layer, size_t position,
+                        const float *row)
 {
-    struct drawn *d = arg;
+    struct layer_digests *d = arg;
     struct drawn_position *p;
     uint32_t bits;
 
@@ -136,13 +137,13 @@ void drawn_seen(void *arg, uint32_t layer, size_t position, const float *row)
         d->err = -EIO;
 }
 
-int drawn_count(struct drawn *d, size_t *ret_n)
+int layer_digests_count(struct layer_digests *d, size_t *ret_n)
 {
     *ret_n = d->n;
     return d->err;
 }
 
-int drawn_digest(struct drawn *d, size_t i, uint8_t ret_digest[32])
+int layer_digests_get(struct layer_digests *d, size_t i, uint8_t ret_digest[32])
 {
     return EVP_DigestFinal_ex(d->v[i].md, ret_digest, NULL) == 1 ? 0 : -EIO;
 }

@@ -1,8 +1,8 @@
 /*
- * deployment.c - reads an engine.json.
+ * declaration.c - reads an engine.json.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/deployment.h"
+#include "engine/llama/declaration.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -70,7 +70,7 @@ static bool same_name(const char *p, size_t n, const char *name)
     return *name == '\0';
 }
 
-static void note_isa(struct deployment *d, const char *p, size_t n)
+static void note_isa(struct declaration *d, const char *p, size_t n)
 {
     d->avx512 |= same_name(p, n, "avx512") || same_name(p, n, "avx512f");
     d->avx512_bf16 |= same_name(p, n, "avx512bf16");
@@ -79,7 +79,7 @@ static void note_isa(struct deployment *d, const char *p, size_t n)
 }
 
 /* "AVX-512, AVX512_BF16, VNNI; no AVX512-FP16, no AMX" */
-static void read_isa(const char *text, struct deployment *d)
+static void read_isa(const char *text, struct declaration *d)
 {
     while (*text) {
         text += strspn(text, " ,;/+");
@@ -102,7 +102,7 @@ static bool is_plain(const char *text)
            strcasestr(text, "haswell") || strstr(text, "-mavx2");
 }
 
-static void read_compiler(const char *text, struct deployment *d)
+static void read_compiler(const char *text, struct declaration *d)
 {
     d->clang = strcasestr(text, "clang") != NULL;
     d->optimised = strstr(text, "-O2") == NULL;
@@ -182,7 +182,7 @@ static bool is_one_of(const char *word, const char *const *list, size_t n)
 
 #define ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof(*(list)))
 
-static void read_others(const struct words *w, struct deployment *d)
+static void read_others(const struct words *w, struct declaration *d)
 {
     for (size_t i = 0; i < w->n; i++) {
         const char *word = w->word[i];
@@ -194,7 +194,7 @@ static void read_others(const struct words *w, struct deployment *d)
     }
 }
 
-static void read_command(const char *command, struct deployment *d)
+static void read_command(const char *command, struct declaration *d)
 {
     struct words w = {.n = 0};
 
@@ -259,7 +259,7 @@ static int take_bool(const json_t *o, const char *key, bool *to)
     return 0;
 }
 
-static int read_options(const json_t *o, struct deployment *d)
+static int read_options(const json_t *o, struct declaration *d)
 {
     int err = take_u32(o, "threads", &d->threads);
 
@@ -271,13 +271,13 @@ static int read_options(const json_t *o, struct deployment *d)
     return err ? err : take_text(o, "kv_type_v", d->kv_v, sizeof(d->kv_v));
 }
 
-static int read_alternatives(const json_t *list, struct deployment *d)
+static int read_alternatives(const json_t *list, struct declaration *d)
 {
     size_t n = json_array_size(list);
 
     if (!list || json_is_null(list))
         return 0;
-    if (!json_is_array(list) || n > DEPLOYMENT_ALTERNATIVES)
+    if (!json_is_array(list) || n > DECLARATION_ALTERNATIVES)
         return -EINVAL;
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(list, i);
@@ -291,7 +291,7 @@ static int read_alternatives(const json_t *list, struct deployment *d)
     return 0;
 }
 
-static int read_all(const json_t *o, struct deployment *d)
+static int read_all(const json_t *o, struct declaration *d)
 {
     char isa[512] = "", compiler[512] = "", command[2048] = "";
 
@@ -315,10 +315,10 @@ static int read_all(const json_t *o, struct deployment *d)
     return read_options(o, d);
 }
 
-int deployment_read(struct span json, struct deployment *ret_d,
-                    struct why *ret_why)
+int declaration_read(struct span json, struct declaration *ret_d,
+                     struct why *ret_why)
 {
-    struct deployment d = {
+    struct declaration d = {
         .slots = SLOTS, .threads = 1, .n_batch = BATCH, .n_ubatch = UBATCH};
     json_error_t e;
 

@@ -1,5 +1,5 @@
 /*
- * run_llama.h - one job packet of a llama.cpp deployment.
+ * llama.h - one job packet of a llama.cpp deployment.
  *
  * What the answer is recomputed from, in this order:
  *   plan       the packet's feed messages are the engine's feed, and tell
@@ -15,8 +15,8 @@
  * were the same: at the first other one the choice ends, `finish` empty.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef RUN_LLAMA_H
-#define RUN_LLAMA_H
+#ifndef LLAMA_ENGINE_H
+#define LLAMA_ENGINE_H
 
 struct deployed;
 struct job;

@@ -1,8 +1,8 @@
 /*
- * run_llama.c - one job packet of a llama.cpp deployment: run_llama.h.
+ * llama.c - one job packet of a llama.cpp deployment: llama.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/run_llama.h"
+#include "engine/llama/llama.h"
 
 #include <errno.h>
 #include <stdio.h>

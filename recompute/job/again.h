@@ -1,13 +1,13 @@
 /*
- * run_again.h - a job packet of mode again: an answer that was a mismatch, with
+ * again.h - a job packet of mode again: an answer that was a mismatch, with
  * each alternative of its deployment until one gives it to the bit.
  *
  * The packet has the answer, and so this says nothing that the comparison would
  * not find itself: what reproduces it is held against it there.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef RUN_AGAIN_H
-#define RUN_AGAIN_H
+#ifndef AGAIN_H
+#define AGAIN_H
 
 struct deployed;
 struct job;

@@ -1,5 +1,5 @@
 /*
- * compare_envelope.c - what stands around the tokens: text, usage, finish
+ * envelope.c - what stands around the tokens: text, usage, finish
  * reason, model name. compare_state.h.
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
- * inbox.c - files that appear in directories: inbox.h.
+ * watch.c - files that appear in directories: watch.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job/inbox.h"
+#include "daemon/watch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { DIRS = 2, EVENTS_BYTES = 16384 };
 
-struct inbox {
+struct watch {
     int fd;
     char *paths[DIRS];
     DIR *scan;     /* a directory being listed */
@@ -26,61 +26,61 @@ struct inbox {
     _Alignas(struct inotify_event) char events[EVENTS_BYTES];
 };
 
-int inbox_open(const char *a, const char *b, struct inbox **ret_i)
+int watch_open(const char *a, const char *b, struct watch **ret_w)
 {
     const char *const paths[DIRS] = {a, b};
-    struct inbox *i = calloc(1, sizeof *i);
+    struct watch *w = calloc(1, sizeof *w);
     int err = 0;
 
-    if (i == NULL)
+    if (w == NULL)
         return -ENOMEM;
-    i->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (i->fd < 0)
+    w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (w->fd < 0)
         err = -errno;
     for (size_t k = 0; err == 0 && k < DIRS && paths[k] != NULL; k++) {
-        i->paths[k] = strdup(paths[k]);
-        if (i->paths[k] == NULL)
+        w->paths[k] = strdup(paths[k]);
+        if (w->paths[k] == NULL)
             err = -ENOMEM;
-        else if (inotify_add_watch(i->fd, paths[k],
+        else if (inotify_add_watch(w->fd, paths[k],
                                    IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
             err = -errno;
     }
     if (err != 0) {
-        inbox_close(i);
+        watch_close(w);
         return err;
     }
-    *ret_i = i;
+    *ret_w = w;
     return 0;
 }
 
-void inbox_close(struct inbox *i)
+void watch_close(struct watch *w)
 {
-    if (i == NULL)
+    if (w == NULL)
         return;
-    if (i->scan != NULL)
-        (void)closedir(i->scan); /* read only: nothing is lost */
-    if (i->fd >= 0)
-        (void)close(i->fd); /* as above */
+    if (w->scan != NULL)
+        (void)closedir(w->scan); /* read only: nothing is lost */
+    if (w->fd >= 0)
+        (void)close(w->fd); /* as above */
     for (size_t k = 0; k < DIRS; k++)
-        free(i->paths[k]);
-    free(i);
+        free(w->paths[k]);
+    free(w);
 }
 
 /* The next name of the directories' listing. */
-static int list(struct inbox *i, struct inbox_name *ret_name)
+static int list(struct watch *w, struct watch_name *ret_name)
 {
     struct dirent *d;
 
-    while (i->listed < DIRS && i->paths[i->listed] != NULL) {
-        if (i->scan == NULL)
-            i->scan = opendir(i->paths[i->listed]);
-        if (i->scan == NULL)
+    while (w->listed < DIRS && w->paths[w->listed] != NULL) {
+        if (w->scan == NULL)
+            w->scan = opendir(w->paths[w->listed]);
+        if (w->scan == NULL)
             return -errno;
-        d = readdir(i->scan);
+        d = readdir(w->scan);
         if (d == NULL) {
-            (void)closedir(i->scan); /* read only: nothing is lost */
-            i->scan = NULL;
-            i->listed++;
+            (void)closedir(w->scan); /* read only: nothing is lost */
+            w->scan = NULL;
+            w->listed++;
         } else if (d->d_name[0] != '.') {
             (void)snprintf(ret_name->text, sizeof ret_name->text, "%s",
                            d->d_name); /* both are NAME_MAX */
@@ -90,9 +90,9 @@ static int list(struct inbox *i, struct inbox_name *ret_name)
     return -EAGAIN;
 }
 
-static int read_events(struct inbox *i, int wait_ms)
+static int read_events(struct watch *w, int wait_ms)
 {
-    struct pollfd p = {.fd = i->fd, .events = POLLIN};
+    struct pollfd p = {.fd = w->fd, .events = POLLIN};
     int ready = poll(&p, 1, wait_ms);
     ssize_t n;
 
@@ -100,24 +100,24 @@ static int read_events(struct inbox *i, int wait_ms)
         return -errno;
     if (ready == 0)
         return -EAGAIN;
-    n = read(i->fd, i->events, sizeof i->events);
+    n = read(w->fd, w->events, sizeof w->events);
     if (n < 0)
         return -errno;
-    i->n = (size_t)n;
-    i->at = 0;
+    w->n = (size_t)n;
+    w->at = 0;
     return 0;
 }
 
 /* The next name of the events that were read; -EAGAIN: none is left. */
-static int take(struct inbox *i, struct inbox_name *ret_name)
+static int take(struct watch *w, struct watch_name *ret_name)
 {
-    while (i->at < i->n) {
-        const struct inotify_event *e = (const void *)(i->events + i->at);
+    while (w->at < w->n) {
+        const struct inotify_event *e = (const void *)(w->events + w->at);
 
-        i->at += sizeof *e + e->len;
+        w->at += sizeof *e + e->len;
         if ((e->mask & IN_Q_OVERFLOW) != 0) {
-            i->listed = 0;
-            return list(i, ret_name);
+            w->listed = 0;
+            return list(w, ret_name);
         }
         if (e->len > 0 && e->name[0] != '.') {
             (void)snprintf(ret_name->text, sizeof ret_name->text, "%s",
@@ -128,24 +128,24 @@ static int take(struct inbox *i, struct inbox_name *ret_name)
     return -EAGAIN;
 }
 
-int inbox_next(struct inbox *i, int wait_ms, struct inbox_name *ret_name)
+int watch_next(struct watch *w, int wait_ms, struct watch_name *ret_name)
 {
-    int err = list(i, ret_name);
+    int err = list(w, ret_name);
 
     if (err == -EAGAIN)
-        err = take(i, ret_name);
+        err = take(w, ret_name);
     if (err != -EAGAIN)
         return err;
-    err = read_events(i, wait_ms);
-    return err != 0 ? err : take(i, ret_name);
+    err = read_events(w, wait_ms);
+    return err != 0 ? err : take(w, ret_name);
 }
 
-void inbox_again(struct inbox *i)
+void watch_again(struct watch *w)
 {
-    i->listed = 0;
+    w->listed = 0;
 }
 
-bool inbox_unit(const char *name, uint64_t *ret_epoch, uint8_t ret_unit[32])
+bool watch_unit(const char *name, uint64_t *ret_epoch, uint8_t ret_unit[32])
 {
     const char *dash = strchr(name, '-');
 

@@ -1,11 +1,10 @@
 /*
- * served.h - a model directory opened with all that a job needs of it: one of
- * Hugging Face's layout, run in our own numerics, or a deployment of llama.cpp
- * (llama/deployed.h).
- * SPDX-License-Identifier: Apache-2.0
+ * deployment.h - a model directory opened with all that a job needs of it: one
+ * of Hugging Face's layout, run in our own numerics, or a deployment of
+ * llama.cpp (llama/deployed.h). SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SERVED_H
-#define SERVED_H
+#ifndef DEPLOYMENT_H
+#define DEPLOYMENT_H
 
 #include "recompute/forward.h"
 #include "recompute/manifest.h"

@@ -1,9 +1,9 @@
 /*
- * test_inbox.c - files that lie in a directory, files that come, and the names
+ * test_watch.c - files that lie in a directory, files that come, and the names
  * of units.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job/inbox.h"
+#include "daemon/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 enum { WAIT_MS = 120000 };
 
-static char dir[] = "/tmp/assay-inbox-XXXXXX";
+static char dir[] = "/tmp/assay-watch-XXXXXX";
 
 static int make_dir(void **state)
 {
@@ -63,64 +63,64 @@ static void put(const char *name)
 
 static void gives_what_is_there_and_then_what_comes(void **state)
 {
-    struct inbox_name name;
-    struct inbox *in;
+    struct watch_name name;
+    struct watch *in;
 
     (void)state;
     put("one");
-    assert_int_equal(inbox_open(dir, NULL, &in), 0);
-    assert_int_equal(inbox_next(in, 0, &name), 0);
+    assert_int_equal(watch_open(dir, NULL, &in), 0);
+    assert_int_equal(watch_next(in, 0, &name), 0);
     assert_string_equal(name.text, "one");
-    assert_int_equal(inbox_next(in, 0, &name), -EAGAIN);
+    assert_int_equal(watch_next(in, 0, &name), -EAGAIN);
     put("two");
-    assert_int_equal(inbox_next(in, WAIT_MS, &name), 0);
+    assert_int_equal(watch_next(in, WAIT_MS, &name), 0);
     assert_string_equal(name.text, "two");
     put("one");
-    assert_int_equal(inbox_next(in, WAIT_MS, &name), 0);
+    assert_int_equal(watch_next(in, WAIT_MS, &name), 0);
     assert_string_equal(name.text, "one");
-    assert_int_equal(inbox_next(in, 0, &name), -EAGAIN);
-    inbox_close(in);
+    assert_int_equal(watch_next(in, 0, &name), -EAGAIN);
+    watch_close(in);
     drop("one");
     drop("two");
 }
 
 static void a_file_that_came_before_the_listing_is_not_missed(void **state)
 {
-    struct inbox_name name;
-    struct inbox *in;
+    struct watch_name name;
+    struct watch *in;
 
     (void)state;
-    assert_int_equal(inbox_open(dir, NULL, &in), 0);
+    assert_int_equal(watch_open(dir, NULL, &in), 0);
     put("early");
-    assert_int_equal(inbox_next(in, WAIT_MS, &name), 0);
+    assert_int_equal(watch_next(in, WAIT_MS, &name), 0);
     assert_string_equal(name.text, "early");
-    inbox_close(in);
+    watch_close(in);
     drop("early");
 }
 
 static void again_gives_every_name_again(void **state)
 {
-    struct inbox_name name;
-    struct inbox *in;
+    struct watch_name name;
+    struct watch *in;
 
     (void)state;
     put("one");
-    assert_int_equal(inbox_open(dir, NULL, &in), 0);
-    assert_int_equal(inbox_next(in, 0, &name), 0);
-    assert_int_equal(inbox_next(in, 0, &name), -EAGAIN);
-    inbox_again(in);
-    assert_int_equal(inbox_next(in, 0, &name), 0);
+    assert_int_equal(watch_open(dir, NULL, &in), 0);
+    assert_int_equal(watch_next(in, 0, &name), 0);
+    assert_int_equal(watch_next(in, 0, &name), -EAGAIN);
+    watch_again(in);
+    assert_int_equal(watch_next(in, 0, &name), 0);
     assert_string_equal(name.text, "one");
-    inbox_close(in);
+    watch_close(in);
     drop("one");
 }
 
 static void a_directory_that_is_not_there_is_an_error(void **state)
 {
-    struct inbox *in;
+    struct watch *in;
 
     (void)state;
-    assert_int_equal(inbox_open("/tmp/assay-inbox-none", NULL, &in), -ENOENT);
+    assert_int_equal(watch_open("/tmp/assay-watch-none", NULL, &in), -ENOENT);
 }
 
 static void names_of_units_are_read_strictly(void **state)
@@ -133,16 +133,16 @@ static void names_of_units_are_read_strictly(void **state)
 
     (void)state;
     (void)snprintf(name, sizeof name, "12-%s-1.result", hex);
-    assert_true(inbox_unit(name, &epoch, unit));
+    assert_true(watch_unit(name, &epoch, unit));
     assert_int_equal(epoch, 12);
     assert_int_equal(unit[31], 0xa5);
     (void)snprintf(name, sizeof name, "012-%s.job", hex);
-    assert_false(inbox_unit(name, &epoch, unit));
+    assert_false(watch_unit(name, &epoch, unit));
     (void)snprintf(name, sizeof name, "12-%.63s.job", hex);
-    assert_false(inbox_unit(name, &epoch, unit));
+    assert_false(watch_unit(name, &epoch, unit));
     (void)snprintf(name, sizeof name, "12%s", hex);
-    assert_false(inbox_unit(name, &epoch, unit));
-    assert_false(inbox_unit("-", &epoch, unit));
+    assert_false(watch_unit(name, &epoch, unit));
+    assert_false(watch_unit("-", &epoch, unit));
 }
 
 int main(void)

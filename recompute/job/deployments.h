@@ -1,11 +1,11 @@
 /*
- * models.h - the model directories of the settings, opened.
+ * deployments.h - the model directories of the settings, opened.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef MODELS_H
-#define MODELS_H
+#ifndef DEPLOYMENTS_H
+#define DEPLOYMENTS_H
 
-#include "job/served.h"
+#include "job/deployment.h"
 
 struct settings;
 

@@ -1,8 +1,8 @@
 /*
- * served.c - a model directory opened with all that a job needs: served.h.
- * SPDX-License-Identifier: Apache-2.0
+ * deployment.c - a model directory opened with all that a job needs:
+ * deployment.h. SPDX-License-Identifier: Apache-2.0
  */
-#include "job/served.h"
+#include "job/deployment.h"
 
 #include <errno.h>
 #include <stdlib.h>

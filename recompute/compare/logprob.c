@@ -1,5 +1,5 @@
 /*
- * compare_logprob.c - two logprobs at the digits that the wire shows:
+ * logprob.c - two logprobs at the digits that the wire shows:
  * compare_state.h.
  * SPDX-License-Identifier: Apache-2.0
  */

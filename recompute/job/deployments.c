@@ -1,8 +1,8 @@
 /*
- * models.c - the model directories of the settings, opened: models.h.
+ * deployments.c - the model directories of the settings, opened: deployments.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job/models.h"
+#include "job/deployments.h"
 
 #include <errno.h>
 #include <stdlib.h>

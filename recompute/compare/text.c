@@ -1,5 +1,5 @@
 /*
- * compare_text.c - a choice of which the API gave the text alone, against the
+ * text.c - a choice of which the API gave the text alone, against the
  * recomputed tokens: compare_state.h.
  * SPDX-License-Identifier: Apache-2.0
  */
