@@ -80,7 +80,7 @@ static void compare_top(struct compare_state *s, const struct api_token *t,
                         const struct result_choice *r, size_t i)
 {
     const struct result_token *q = &r->tokens[i];
-    bool *used = pile_take(&s->c->pile, q->n_top + 1, sizeof *used);
+    bool *used = arena_take(&s->c->arena, q->n_top + 1, sizeof *used);
     const struct api_request *request = &s->x->request;
     size_t asked = request->logprobs ? request->top_logprobs : 0;
     bool equal = true;
@@ -230,7 +230,7 @@ void compare_tops(struct compare_state *s)
             continue;
         t = &c->tokens[at.position];
         d->top_claimed =
-            pile_take(&s->c->pile, t->n_top, sizeof *d->top_claimed);
+            arena_take(&s->c->arena, t->n_top, sizeof *d->top_claimed);
         for (size_t k = 0; d->top_claimed != NULL && k < t->n_top; k++)
             d->top_claimed[d->n_top_claimed++] =
                 compare_claimed_side(&t->top[k]);
@@ -243,7 +243,7 @@ void compare_tops(struct compare_state *s)
             continue;
         t = &r->tokens[at.position];
         d->top_recomputed =
-            pile_take(&s->c->pile, t->n_top, sizeof *d->top_recomputed);
+            arena_take(&s->c->arena, t->n_top, sizeof *d->top_recomputed);
         for (size_t k = 0; d->top_recomputed != NULL && k < t->n_top; k++)
             d->top_recomputed[d->n_top_recomputed++] =
                 compare_recomputed_side(&t->top[k]);

@@ -138,7 +138,7 @@ static bool make_rows(struct compare_state *s)
     for (size_t i = 0; i < s->result->n_choices; i++)
         s->room += s->result->choices[i].n_tokens + 1;
     s->c->differences.rows =
-        pile_take(&s->c->pile, s->room, sizeof *s->c->differences.rows);
+        arena_take(&s->c->arena, s->room, sizeof *s->c->differences.rows);
     return s->c->differences.rows != NULL;
 }
 
@@ -156,7 +156,7 @@ static uint64_t agreement(struct compare_state *s,
     s->c->evidence = (struct evidence){0};
     compare_choice(s, claimed, candidate);
     j = verdict_of(&s->c->evidence);
-    before.pile = s->c->pile;
+    before.arena = s->c->arena;
     *s->c = before;
     s->silent_ends = silent_ends;
     return j.verdict == VERDICT_MISMATCH ? j.at.position : UINT64_MAX;
@@ -202,7 +202,7 @@ static bool pick_candidates(struct compare_state *s, struct result *picked)
     *picked = *r;
     picked->n_choices = 0;
     picked->choices =
-        pile_take(&s->c->pile, r->n_choices, sizeof *picked->choices);
+        arena_take(&s->c->arena, r->n_choices, sizeof *picked->choices);
     for (size_t i = 0; picked->choices != NULL && i < r->n_choices; i++)
         if (recomputed_choice(picked, r->choices[i].index) == NULL)
             picked->choices[picked->n_choices++] =
@@ -306,15 +306,15 @@ static int compare_parsed(struct compare_state *s, const struct result *runs,
     cut_rows(c);
     if (err == 0 && c->judgement.at.position != NO_POSITION)
         compare_tops(s);
-    return c->pile.failed ? -ENOMEM : err;
+    return c->arena.failed ? -ENOMEM : err;
 }
 
 /* Spans of the exchange live as long as it; what the comparison keeps of them
  * is copied before it goes. */
-static void keep_side(struct pile *p, struct difference_side *s)
+static void keep_side(struct arena *p, struct difference_side *s)
 {
     if (s->bytes.p != NULL)
-        s->bytes = pile_copy(p, s->bytes);
+        s->bytes = arena_copy(p, s->bytes);
 }
 
 static void keep_all(struct comparison *c)
@@ -322,9 +322,9 @@ static void keep_all(struct comparison *c)
     struct differences *d = &c->differences;
 
     for (size_t i = 0; i < d->n_rows; i++)
-        keep_side(&c->pile, &d->rows[i].claimed);
+        keep_side(&c->arena, &d->rows[i].claimed);
     for (size_t i = 0; i < d->n_top_claimed; i++)
-        keep_side(&c->pile, &d->top_claimed[i]);
+        keep_side(&c->arena, &d->top_claimed[i]);
 }
 
 int compare(const struct claim *c, const struct result *runs, size_t n,
@@ -343,7 +343,7 @@ int compare(const struct claim *c, const struct result *runs, size_t n,
     ret_c->evidence.reason = compare_reason(c, parsed, &x);
     err = compare_parsed(&s, runs, n);
     keep_all(ret_c);
-    if (err == 0 && ret_c->pile.failed)
+    if (err == 0 && ret_c->arena.failed)
         err = -ENOMEM;
     dialect_free(&x);
     if (err != 0)
@@ -353,7 +353,7 @@ int compare(const struct claim *c, const struct result *runs, size_t n,
 
 void compare_fini(struct comparison *c)
 {
-    pile_fini(&c->pile);
+    arena_fini(&c->arena);
 }
 
 struct comparison compare_refused(const char *reason)

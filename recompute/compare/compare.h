@@ -22,7 +22,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "base/pile.h"
+#include "base/arena.h"
 #include "store/dialect.h"
 #include "store/differences.h"
 #include "store/job.h"
@@ -36,7 +36,7 @@ struct comparison {
     struct differences differences;
     char envelope[256];               /* names of differing fields, by commas */
     const struct difference_row *row; /* at the judgement's place, or NULL */
-    struct pile pile;                 /* owns the rest */
+    struct arena arena;               /* owns the rest */
 };
 
 /*

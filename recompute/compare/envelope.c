@@ -13,10 +13,10 @@
 enum { FIELDS_MAX = 64, BEFORE_BYTES = 64, SHOWN_BYTES = 512 };
 
 /* Text as the payload may carry it: UTF-8, cut. */
-static struct span shown(struct pile *p, struct span s)
+static struct span shown(struct arena *p, struct span s)
 {
     struct span text =
-        pile_copy(p, s.n > SHOWN_BYTES ? span_of(s.p, SHOWN_BYTES) : s);
+        arena_copy(p, s.n > SHOWN_BYTES ? span_of(s.p, SHOWN_BYTES) : s);
     uint8_t *bytes = (uint8_t *)(uintptr_t)text.p; /* our own copy */
 
     for (size_t i = 0, n; i < text.n; i += n)
@@ -37,11 +37,12 @@ static void differs(struct compare_state *s, const char *name,
         (void)snprintf(c->envelope + n, sizeof c->envelope - n, "%s%s",
                        n == 0 ? "" : ",", name); /* all names fit */
     if (d->fields == NULL)
-        d->fields = pile_take(&c->pile, FIELDS_MAX, sizeof *d->fields);
+        d->fields = arena_take(&c->arena, FIELDS_MAX, sizeof *d->fields);
     if (d->fields == NULL || d->n_fields == FIELDS_MAX)
         return;
-    d->fields[d->n_fields++] = (struct difference_field){
-        span_str(name), shown(&c->pile, claimed), shown(&c->pile, recomputed)};
+    d->fields[d->n_fields++] =
+        (struct difference_field){span_str(name), shown(&c->arena, claimed),
+                                  shown(&c->arena, recomputed)};
 }
 
 /* The text from a little before the first difference on. */

@@ -52,7 +52,7 @@ static int is_answer(const struct job *j, const struct result *r,
 
 static void say(struct outcome *o, const char *words)
 {
-    char *text = pile_take(&o->pile, WORDS_MAX, 1);
+    char *text = arena_take(&o->arena, WORDS_MAX, 1);
 
     if (text == NULL)
         return;
@@ -74,7 +74,7 @@ static int try_one(const struct alternative *a, const struct job *j,
     o->result.detail = span_of(NULL, 0);
     err = run_llama(&a->d, j, o, &reason);
     *ret_equal = false;
-    if (o->pile.failed || err == -ENOMEM)
+    if (o->arena.failed || err == -ENOMEM)
         return -ENOMEM;
     return err == 0 ? is_answer(j, &o->result, ret_equal) : 0;
 }

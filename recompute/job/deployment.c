@@ -13,20 +13,20 @@
 #include "recompute/tokenizer.h"
 
 int served_init(const char *dir, unsigned threads, struct served *ret_s,
-                struct why *ret_why)
+                struct error *ret_error)
 {
     struct forward_options options = {.threads = threads};
     struct served s = {0};
-    int err = model_open(dir, &s.model, ret_why);
+    int err = model_open(dir, &s.model, ret_error);
 
     if (err == 0)
         err = forward_open(s.model, &options, &s.forward);
     if (err == 0)
-        err = tokenizer_open(dir, &s.tokenizer, ret_why);
+        err = tokenizer_open(dir, &s.tokenizer, ret_error);
     if (err == 0)
-        err = template_open(dir, &s.template, ret_why);
+        err = template_open(dir, &s.template, ret_error);
     if (err == 0)
-        err = manifest_init(dir, "fixed", "", &s.manifest, ret_why);
+        err = manifest_init(dir, "fixed", "", &s.manifest, ret_error);
     if (err != 0) {
         tokenizer_close(s.tokenizer);
         if (s.forward != NULL)
@@ -40,16 +40,16 @@ int served_init(const char *dir, unsigned threads, struct served *ret_s,
 }
 
 int served_init_llama(const char *dir, const char *recipes, unsigned threads,
-                      struct served *ret_s, struct why *ret_why)
+                      struct served *ret_s, struct error *ret_error)
 {
     struct served s = {.llama = calloc(1, sizeof *s.llama)};
     int err = s.llama == NULL ? -ENOMEM : 0;
 
     if (err == 0)
-        err = deployed_init(dir, recipes, threads, s.llama, ret_why);
+        err = deployed_init(dir, recipes, threads, s.llama, ret_error);
     if (err == 0) {
         err = manifest_init(dir, "ggml", s.llama->recipe.name, &s.manifest,
-                            ret_why);
+                            ret_error);
         if (err != 0)
             deployed_fini(s.llama);
     }

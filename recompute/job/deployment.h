@@ -26,10 +26,10 @@ struct served {
  * the floating-point environment is not the default one. The caller ends
  * *ret_s with served_fini, after success only. */
 int served_init(const char *dir, unsigned threads, struct served *ret_s,
-                struct why *ret_why);
+                struct error *ret_error);
 /* The same for a directory with an engine.json; recipes: their folder. */
 int served_init_llama(const char *dir, const char *recipes, unsigned threads,
-                      struct served *ret_s, struct why *ret_why);
+                      struct served *ret_s, struct error *ret_error);
 void served_fini(struct served *s);
 struct request_model served_request_model(const struct served *s);
 

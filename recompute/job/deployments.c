@@ -11,11 +11,12 @@
 #include "config/settings.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/vocab/chat.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/template.h"
 
 static int open_model(const char *dir, const struct settings *settings,
-                      struct served *ret_s, struct why *ret_why)
+                      struct served *ret_s, struct error *ret_error)
 {
     unsigned threads =
         settings == NULL
@@ -23,9 +24,9 @@ static int open_model(const char *dir, const struct settings *settings,
             : (unsigned)settings_int(settings, "recompute.threads");
 
     if (!deployed_is(dir))
-        return served_init(dir, threads, ret_s, ret_why);
+        return served_init(dir, threads, ret_s, ret_error);
     return served_init_llama(dir, models_recipes(settings), threads, ret_s,
-                             ret_why);
+                             ret_error);
 }
 
 static void log_open(const char *dir, const struct served *s)
@@ -47,13 +48,13 @@ static void log_open(const char *dir, const struct served *s)
 static int add(struct models *m, const char *dir, const struct settings *set)
 {
     struct served *s = &m->v[m->n];
-    struct why why = {""};
-    int err = open_model(dir, set, s, &why);
+    struct error error = {""};
+    int err = open_model(dir, set, s, &error);
 
     if (err == -EDOM)
         log_warnx("the floating-point environment is not the default one");
     else if (err == -EINVAL)
-        log_warnx("model refused dir=\"%s\": %s", dir, why.text);
+        log_warnx("model refused dir=\"%s\": %s", dir, error.text);
     else if (err != 0) {
         errno = -err;
         log_warn("cannot open model dir=\"%s\"", dir);

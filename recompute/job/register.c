@@ -17,6 +17,7 @@
 #include "engine/llama/deployed.h"
 #include "job/deployments.h"
 #include "job/worker.h"
+#include "recompute/error.h"
 #include "recompute/manifest.h"
 #include "recompute/model.h"
 
@@ -42,7 +43,7 @@ static int put(const struct settings *s, const struct manifest *m,
 
 /* What follows from a deployment's files and is no part of their digest. */
 static int add_deployed(struct manifest *m, const char *dir,
-                        const struct deployed *d, struct why *ret_why)
+                        const struct deployed *d, struct error *ret_error)
 {
     int err = 0;
 
@@ -58,7 +59,7 @@ static int add_deployed(struct manifest *m, const char *dir,
             continue;
         err = deployed_alternative_path(dir, a->file, path, sizeof path);
         if (err == 0)
-            err = manifest_add_alternative(m, path, a->file, ret_why);
+            err = manifest_add_alternative(m, path, a->file, ret_error);
     }
     if (err != 0)
         manifest_fini(m);
@@ -68,19 +69,19 @@ static int add_deployed(struct manifest *m, const char *dir,
 /* Of a deployment the recipe is part of the manifest: it is chosen here, and a
  * deployment that none covers cannot be registered. */
 static int digest(const struct settings *s, const char *dir,
-                  struct manifest *ret_m, struct why *ret_why)
+                  struct manifest *ret_m, struct error *ret_error)
 {
     struct deployed d;
     int err;
 
     if (!deployed_is(dir))
-        return manifest_init(dir, "fixed", "", ret_m, ret_why);
-    err = deployed_init(dir, models_recipes(s), 1, &d, ret_why);
+        return manifest_init(dir, "fixed", "", ret_m, ret_error);
+    err = deployed_init(dir, models_recipes(s), 1, &d, ret_error);
     if (err != 0)
         return err;
-    err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_why);
+    err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_error);
     if (err == 0)
-        err = add_deployed(ret_m, dir, &d, ret_why);
+        err = add_deployed(ret_m, dir, &d, ret_error);
     deployed_fini(&d);
     return err;
 }
@@ -99,7 +100,7 @@ static void print(const struct manifest *m, const char *name, bool json)
 int worker_register(const struct settings *s, int argc, char **argv)
 {
     bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
-    struct why why = {""};
+    struct error error = {""};
     struct manifest m;
     int err;
 
@@ -107,9 +108,9 @@ int worker_register(const struct settings *s, int argc, char **argv)
     argv += json;
     if (argc < 3 || argc > 4)
         return EXIT_USAGE;
-    err = digest(s, argv[2], &m, &why);
+    err = digest(s, argv[2], &m, &error);
     if (err == -EINVAL)
-        log_warnx("model refused dir=\"%s\": %s", argv[2], why.text);
+        log_warnx("model refused dir=\"%s\": %s", argv[2], error.text);
     if (err == 0) {
         err = put(s, &m, argv[1], argc == 4 ? argv[3] : "");
         if (err == 0)

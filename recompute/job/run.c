@@ -97,7 +97,7 @@ static const struct served *find_model(const struct run_options *o,
 }
 
 /* Takes the next choice's ids from the packet; PARSE_BAD: not its form. */
-static enum parse take_claimed(struct cursor *c, struct pile *pile,
+static enum parse take_claimed(struct cursor *c, struct arena *arena,
                                uint32_t **ret_ids, size_t *ret_n)
 {
     size_t n = cursor_be32(c);
@@ -106,7 +106,7 @@ static enum parse take_claimed(struct cursor *c, struct pile *pile,
         c->bad = true;
     if (c->bad)
         return PARSE_BAD;
-    *ret_ids = pile_take(pile, n + 1, sizeof **ret_ids);
+    *ret_ids = arena_take(arena, n + 1, sizeof **ret_ids);
     *ret_n = n;
     for (size_t i = 0; i < n && *ret_ids != NULL; i++)
         (*ret_ids)[i] = cursor_be32(c);
@@ -167,19 +167,19 @@ static struct result_candidate candidate_of(const struct answer *a,
         tokenizer_bytes(a->model->tokenizer, c->id)};
 }
 
-static void fill_tokens(const struct answer *a, struct pile *pile,
+static void fill_tokens(const struct answer *a, struct arena *arena,
                         struct result_choice *ret_c)
 {
     const struct generation *g = &a->generation;
 
-    ret_c->tokens = pile_take(pile, g->n_tokens, sizeof *ret_c->tokens);
-    for (size_t i = 0; !pile->failed && i < g->n_tokens; i++) {
+    ret_c->tokens = arena_take(arena, g->n_tokens, sizeof *ret_c->tokens);
+    for (size_t i = 0; !arena->failed && i < g->n_tokens; i++) {
         struct result_token *t = &ret_c->tokens[i];
 
         t->chosen = candidate_of(a, &g->tokens[i]);
         t->n_top = g->n_top;
-        t->top = pile_take(pile, g->n_top, sizeof *t->top);
-        for (size_t k = 0; !pile->failed && k < g->n_top; k++)
+        t->top = arena_take(arena, g->n_top, sizeof *t->top);
+        for (size_t k = 0; !arena->failed && k < g->n_top; k++)
             t->top[k] = candidate_of(a, &g->top[i * g->n_top + k]);
         ret_c->n_tokens = i + 1;
     }
@@ -192,12 +192,12 @@ static int add_digests(struct answer *a, struct outcome *o)
     size_t n;
     int err = layer_digests_count(a->digests, &n);
 
-    all = pile_take(&o->pile, r->n_digests + n, sizeof *all);
+    all = arena_take(&o->arena, r->n_digests + n, sizeof *all);
     for (size_t i = 0; all != NULL && i < r->n_digests; i++)
         all[i] = r->digests[i];
     r->digests = all;
     for (size_t i = 0; err == 0 && all != NULL && i < n; i++) {
-        uint8_t *digest = pile_take(&o->pile, 32, 1);
+        uint8_t *digest = arena_take(&o->arena, 32, 1);
 
         if (digest == NULL)
             break;
@@ -229,14 +229,14 @@ static int finish_answer(struct answer *a, const struct generate *p,
         return err;
     c->index = p->choice;
     c->finish = span_str(finish);
-    c->text = pile_copy(&o->pile, transcript_text(&a->transcript));
-    c->prompt_ids = pile_take(&o->pile, p->n_prompt, sizeof *c->prompt_ids);
+    c->text = arena_copy(&o->arena, transcript_text(&a->transcript));
+    c->prompt_ids = arena_take(&o->arena, p->n_prompt, sizeof *c->prompt_ids);
     c->n_prompt_ids = p->n_prompt;
     if (c->prompt_ids != NULL)
         memcpy(c->prompt_ids, p->prompt, p->n_prompt * sizeof *p->prompt);
-    fill_tokens(a, &o->pile, c);
+    fill_tokens(a, &o->arena, c);
     o->result.completion_tokens += c->n_tokens;
-    return o->pile.failed ? -ENOMEM : 0;
+    return o->arena.failed ? -ENOMEM : 0;
 }
 
 /* A claim that cannot even be fed, for an id outside the vocabulary or more
@@ -293,20 +293,20 @@ static int run_answers(const struct served *m, struct request *r,
         r->sampling.n_top = TOP_LEAST < most ? TOP_LEAST : most;
     for (size_t i = 0; i < r->n_prompts; i++)
         o->result.prompt_tokens += r->prompts[i].n_ids;
-    o->result.choices = pile_take(&o->pile, n, sizeof *o->result.choices);
-    for (size_t k = 0; err == 0 && !o->pile.failed && k < n; k++) {
+    o->result.choices = arena_take(&o->arena, n, sizeof *o->result.choices);
+    for (size_t k = 0; err == 0 && !o->arena.failed && k < n; k++) {
         struct answer a = {.model = m, .request = r};
         struct generate p = request_generate(r, k);
         uint32_t *ids = NULL;
 
         if (j->mode == JOB_FORCED &&
-            take_claimed(&claimed, &o->pile, &ids, &p.n_forced) != PARSE_OK)
+            take_claimed(&claimed, &o->arena, &ids, &p.n_forced) != PARSE_OK)
             return -EBADMSG;
         p.forced = ids;
         err = run_answer(&a, &p, j, o);
         o->result.n_choices = k + 1;
     }
-    return o->pile.failed ? -ENOMEM : err;
+    return o->arena.failed ? -ENOMEM : err;
 }
 
 static int run_request(const struct served *m, const struct job *j,
@@ -348,7 +348,7 @@ static void refuse(struct outcome *o, const char *reason)
 static void set_model(struct outcome *o, const struct job *j)
 {
     struct span value = record_find(j->manifest, "model");
-    char *name = pile_take(&o->pile, value.n + 1, 1);
+    char *name = arena_take(&o->arena, value.n + 1, 1);
     size_t n;
 
     o->result.model = j->model;
@@ -392,7 +392,7 @@ int run_job(const struct run_options *o, const struct job *j, uint32_t run,
         log_debug("job not run reason=%s err=%d", reason, err);
     }
     ret_o->elapsed_ns = now_ns() - start_ns;
-    if (ret_o->pile.failed) {
+    if (ret_o->arena.failed) {
         run_fini(ret_o);
         return -ENOMEM;
     }
@@ -401,5 +401,5 @@ int run_job(const struct run_options *o, const struct job *j, uint32_t run,
 
 void run_fini(struct outcome *o)
 {
-    pile_fini(&o->pile);
+    arena_fini(&o->arena);
 }

@@ -10,14 +10,14 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "base/pile.h"
+#include "base/arena.h"
 #include "store/job.h"
 
 struct served;
 
 struct outcome {
     struct result result;
-    struct pile pile; /* owns what the result points to */
+    struct arena arena; /* owns what the result points to */
     int64_t elapsed_ns;
 };
 

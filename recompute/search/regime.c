@@ -49,8 +49,8 @@ static uint64_t forms(const struct alphabet *a, const struct ggml_shape *s,
     uint64_t h = 0;
 
     for (size_t i = 0; i < n; i++)
-        h = signature_mix(h,
-                          ggml_form_of(&a->recipe->build, &s[i], at[0], at[1]));
+        h = signature_mix(
+            h, ggml_kernel_select(&a->recipe->build, &s[i], at[0], at[1]));
     return h;
 }
 

@@ -7,9 +7,9 @@
  * row equal bits. And the list of distinct regimes that one generated token
  * can run under: alone, beside others, among many, ...
  *
- * Signatures come from the rules of numerics/ggml themselves (ggml_form_of),
- * asked for each product of the model, so a new weight type or rule needs no
- * change here. SPDX-License-Identifier: Apache-2.0
+ * Signatures come from the rules of numerics/ggml themselves
+ * (ggml_kernel_select), asked for each product of the model, so a new weight
+ * type or rule needs no change here. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_REGIME_H
 #define LLAMA_REGIME_H

@@ -25,7 +25,7 @@
 #include "engine/llama/claim.h"
 
 struct llama_model;
-struct llama_text;
+struct llama_vocab;
 struct pool;
 struct recipe;
 
@@ -64,7 +64,7 @@ struct search {
     const struct recipe *recipe;
     struct pool *pool; /* or NULL */
     uint64_t limit;    /* runs for one claim; 0: as search.c has it */
-    const struct llama_text *text; /* NULL: answers without ids are open */
+    const struct llama_vocab *text; /* NULL: answers without ids are open */
     struct search_wanted wanted;
 };
 

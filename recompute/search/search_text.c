@@ -9,14 +9,14 @@
 #include "engine/llama/forward/solo.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/sampler/sampler.h"
-#include "engine/llama/vocab/text.h"
-#include "engine/llama/vocab/wording.h"
+#include "engine/llama/vocab/text_match.h"
+#include "engine/llama/vocab/vocab.h"
 #include "search/search.h"
 #include "store/dialect.h"
 
 struct author {
     const struct search *s;
-    struct wording wording;
+    struct text_match wording;
     struct llama_sampler *sampler;
     uint32_t *ids;
     size_t n, most;
@@ -32,11 +32,11 @@ static int write_on(void *arg, const float *logits, uint32_t *ret_next)
     if (err)
         return err;
     a->ids[a->n++] = *ret_next;
-    err = wording_equal(a->s->text, &a->wording, a->ids, a->n, &a->equal);
+    err = text_match_equal(a->s->text, &a->wording, a->ids, a->n, &a->equal);
     if (err)
         return err;
     return a->equal || a->n == a->most ||
-           llama_text_ends(a->s->text, *ret_next);
+           llama_vocab_ends(a->s->text, *ret_next);
 }
 
 static int write_all(struct author *a, const struct claim_llama *c)
@@ -69,7 +69,7 @@ int search_text(const struct search *s, const struct claim_llama *c,
     if (!a.ids)
         return -ENOMEM;
     int err =
-        llama_sampler_open(c->sampling, llama_text_size(s->text), &a.sampler);
+        llama_sampler_open(c->sampling, llama_vocab_size(s->text), &a.sampler);
     if (!err) {
         err = write_all(&a, c);
         llama_sampler_close(a.sampler);

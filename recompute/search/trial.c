@@ -155,7 +155,8 @@ bool trial_hidden_cut(const struct trial *t, size_t position, size_t k,
 }
 
 void trial_cut_cells(const struct trial *t, const struct trial_cut *cut,
-                     struct llama_choice_room *room, struct llama_choice *c)
+                     struct llama_selection_room *room,
+                     struct llama_selection *c)
 {
     uint32_t threads = t->alphabet->recipe->threads;
 
@@ -168,7 +169,7 @@ void trial_cut_cells(const struct trial *t, const struct trial_cut *cut,
 
 /* n tokens from position on; the last (each: every) one's row is wanted. */
 int trial_run(struct trial *t, size_t position, uint32_t n,
-              const struct llama_choice *c)
+              const struct llama_selection *c)
 {
     struct llama_token *tokens = calloc(n, sizeof(*tokens));
     if (!tokens)
@@ -187,13 +188,13 @@ int trial_run(struct trial *t, size_t position, uint32_t n,
     return err;
 }
 
-struct llama_choice trial_choice(const struct regime *g)
+struct llama_selection trial_choice(const struct regime *g)
 {
-    return (struct llama_choice){.rows = g->rows,
-                                 .first = g->first,
-                                 .wanted = g->wanted,
-                                 .wanted_first = g->wanted_first,
-                                 .stream_rows = g->stream_rows};
+    return (struct llama_selection){.rows = g->rows,
+                                    .first = g->first,
+                                    .wanted = g->wanted,
+                                    .wanted_first = g->wanted_first,
+                                    .stream_rows = g->stream_rows};
 }
 
 /* What the keys and values of a position come from: its own kernels and all
@@ -234,8 +235,8 @@ bool trial_step_equal(struct trial *t, size_t step, const float *logits)
 /* One piece of a prompt, its last token alone under t->cut. */
 static int run_piece(struct trial *t, size_t at, const struct piece *p)
 {
-    struct llama_choice c = trial_choice(&p->regime);
-    struct llama_choice_room room;
+    struct llama_selection c = trial_choice(&p->regime);
+    struct llama_selection_room room;
 
     if (p->n == 1)
         trial_cut_cells(t, &t->cut, &room, &c);
@@ -316,8 +317,8 @@ int trial_after(struct trial *t, unsigned regime)
 {
     size_t n = claim_tokens(t->claim);
     size_t position = t->claim->n_prompt + n - 1;
-    struct llama_choice c = trial_choice(&t->alphabet->decode[regime]);
-    struct llama_choice_room room;
+    struct llama_selection c = trial_choice(&t->alphabet->decode[regime]);
+    struct llama_selection_room room;
 
     struct trial_cut cut =
         trial_cuts_hidden(t) ? t->cut : trial_own_cut(t, position);

@@ -11,7 +11,7 @@
 
 struct llama_sampler;
 struct llama_saved;
-struct llama_text;
+struct llama_vocab;
 
 /* Flash attention over one token cut its cells at `border`, and every `chunk`
  * cells from there; border 0: it did not. */
@@ -44,8 +44,8 @@ struct trial {
     /* Of a claim without logprobs: it has chosen so many tokens of the path. */
     struct llama_sampler *sampler;
     size_t chosen;
-    const struct llama_text *text; /* NULL: no claim has open ids */
-    int err;                       /* of a step that could not be held */
+    const struct llama_vocab *text; /* NULL: no claim has open ids */
+    int err;                        /* of a step that could not be held */
 };
 
 /* Takes prefix (a solved claim's state) for the first n_cached positions, or

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/llama/sampler/sampler.h"
-#include "engine/llama/vocab/text.h"
-#include "engine/llama/vocab/wording.h"
+#include "engine/llama/vocab/text_match.h"
+#include "engine/llama/vocab/vocab.h"
 #include "search/trial.h"
 #include "store/dialect.h"
 
@@ -55,7 +55,8 @@ static bool begins(const struct trial *t, size_t n)
     if (memmem(text.p, text.n, unknown, 3))
         return true;
     for (size_t i = 0; i < n; i++) {
-        struct span piece = llama_text_piece(t->text, claim_token(t->claim, i));
+        struct span piece =
+            llama_vocab_piece(t->text, claim_token(t->claim, i));
         size_t left = text.n - at;
         size_t m = piece.n < left ? piece.n : left;
         if (m > 0 && memcmp(piece.p, text.p + at, m) != 0)
@@ -70,10 +71,10 @@ static bool begins(const struct trial *t, size_t n)
 static int reads(struct trial *t, size_t n, bool *ret_equal)
 {
     const struct claim_llama *c = t->claim;
-    struct wording w = {.text = c->choice->text,
-                        .stops = c->stops,
-                        .n_stops = c->n_stops,
-                        .whole = c->choice->finish.n > 0};
+    struct text_match w = {.text = c->choice->text,
+                           .stops = c->stops,
+                           .n_stops = c->n_stops,
+                           .whole = c->choice->finish.n > 0};
 
     *ret_equal = begins(t, n);
     if (!*ret_equal || n < claim_tokens(c))
@@ -83,7 +84,7 @@ static int reads(struct trial *t, size_t n, bool *ret_equal)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
         ids[i] = claim_token(c, i);
-    int err = wording_equal(t->text, &w, ids, n, ret_equal);
+    int err = text_match_equal(t->text, &w, ids, n, ret_equal);
     free(ids);
     return err;
 }

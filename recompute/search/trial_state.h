@@ -17,11 +17,12 @@ bool trial_hidden_cut(const struct trial *t, size_t position, size_t k,
                       struct trial_cut *ret_cut);
 /* The borders lie in *room. */
 void trial_cut_cells(const struct trial *t, const struct trial_cut *cut,
-                     struct llama_choice_room *room, struct llama_choice *c);
-struct llama_choice trial_choice(const struct regime *g);
+                     struct llama_selection_room *room,
+                     struct llama_selection *c);
+struct llama_selection trial_choice(const struct regime *g);
 /* n tokens from position on; the last (each: every) one's row is wanted. */
 int trial_run(struct trial *t, size_t position, uint32_t n,
-              const struct llama_choice *c);
+              const struct llama_selection *c);
 /* What the keys and values of a position come from: its own kernels and all
  * positions before it. */
 void trial_note(struct trial *t, size_t position, const struct regime *g,

@@ -52,8 +52,8 @@ static int try_steps(struct walk *w, size_t step, const struct hypothesis *h,
 {
     struct trial *t = w->t;
     const struct regime *g = &t->alphabet->decode[h->regime];
-    struct llama_choice c = trial_choice(g);
-    struct llama_choice_room room;
+    struct llama_selection c = trial_choice(g);
+    struct llama_selection_room room;
     size_t position = t->claim->n_prompt + step - 1;
     uint32_t n = 0;
 

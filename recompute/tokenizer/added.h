@@ -38,7 +38,8 @@ struct added {
  * vocabulary's, or the next free ones. The caller ends *ret_a with added_fini,
  * even after a failure. */
 int added_init(const json_t *list, const struct vocabulary *v,
-               const struct normalizer *n, struct added *ret_a, struct why *w);
+               const struct normalizer *n, struct added *ret_a,
+               struct error *w);
 void added_fini(struct added *a);
 /* NULL: none. */
 const struct added_token *added_find(const struct added *a, uint32_t id);

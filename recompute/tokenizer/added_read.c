@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/added.h"
 #include "tokenizer/form.h"
 #include "tokenizer/pattern.h"
 #include "tokenizer/unicode.h"
 
-static int read_flags(const json_t *v, struct added_token *t, struct why *w)
+static int read_flags(const json_t *v, struct added_token *t, struct error *w)
 {
     static const char *const keys[] = {"id",      "content", "single_word",
                                        "lstrip",  "rstrip",  "normalized",
@@ -33,8 +33,8 @@ static int read_flags(const json_t *v, struct added_token *t, struct why *w)
                           &t->id, w);
     for (size_t i = 0; err == 0 && i < sizeof flags / sizeof *flags; i++)
         if (!json_is_boolean(json_object_get(v, flags[i].key)))
-            err = why_refuse(w, "added_tokens: %s is not true or false",
-                             flags[i].key);
+            err = error_refuse(w, "added_tokens: %s is not true or false",
+                               flags[i].key);
         else
             *flags[i].flag = json_is_true(json_object_get(v, flags[i].key));
     return err;
@@ -51,14 +51,14 @@ static int keep(struct span s, uint8_t **ret_p, size_t *ret_n)
 }
 
 static int read_content(const json_t *v, const struct normalizer *n,
-                        struct added_token *t, struct why *w)
+                        struct added_token *t, struct error *w)
 {
     struct buffer sought = {0};
     struct span s;
     int err = form_text(v, "added_tokens", "content", &s, w);
 
     if (err == 0 && s.n == 0)
-        err = why_refuse(w, "added_tokens: an empty name");
+        err = error_refuse(w, "added_tokens: an empty name");
     if (err == 0)
         err = keep(s, &t->content, &t->n_content);
     if (err != 0)
@@ -69,7 +69,8 @@ static int read_content(const json_t *v, const struct normalizer *n,
     if (err == 0 && sought.failed)
         err = -ENOMEM;
     if (err == 0 && sought.n == 0)
-        err = why_refuse(w, "added_tokens: a name that normalises to nothing");
+        err =
+            error_refuse(w, "added_tokens: a name that normalises to nothing");
     if (err == 0)
         err = keep(span_of(sought.p, sought.n), &t->sought, &t->n_sought);
     buffer_fini(&sought);
@@ -88,7 +89,7 @@ static uint32_t next_id(const struct added *a, const struct vocabulary *v)
 }
 
 static int check_id(const struct added *a, const struct added_token *t,
-                    const struct vocabulary *v, struct why *w)
+                    const struct vocabulary *v, struct error *w)
 {
     struct span name = span_of(t->content, t->n_content);
     uint32_t id;
@@ -96,11 +97,11 @@ static int check_id(const struct added *a, const struct added_token *t,
     if (!vocabulary_find(v, name, &id))
         id = next_id(a, v);
     if (id != t->id)
-        return why_refuse(w, "added_tokens: id %u would be read as %u", t->id,
-                          id);
+        return error_refuse(w, "added_tokens: id %u would be read as %u", t->id,
+                            id);
     for (size_t i = 0; i < a->n; i++)
         if (a->tokens[i].id == t->id)
-            return why_refuse(w, "added_tokens: id %u stands twice", t->id);
+            return error_refuse(w, "added_tokens: id %u stands twice", t->id);
     return 0;
 }
 
@@ -117,7 +118,7 @@ static int by_sought(const void *x, const void *y)
 }
 
 static int sort_set(const struct added *a, bool normalized,
-                    struct added_set *ret_s, struct why *w)
+                    struct added_set *ret_s, struct error *w)
 {
     ret_s->v = calloc(a->n + 1, sizeof *ret_s->v);
     if (ret_s->v == NULL)
@@ -128,11 +129,11 @@ static int sort_set(const struct added *a, bool normalized,
     qsort(ret_s->v, ret_s->n, sizeof *ret_s->v, by_sought);
     for (size_t i = 1; i < ret_s->n; i++)
         if (by_sought(&ret_s->v[i - 1], &ret_s->v[i]) == 0)
-            return why_refuse(w, "added_tokens: two names are the same text");
+            return error_refuse(w, "added_tokens: two names are the same text");
     return 0;
 }
 
-static int open_patterns(struct added *a, struct why *w)
+static int open_patterns(struct added *a, struct error *w)
 {
     const char *word = unicode_class(span_str("word"));
     char *text = malloc(strlen(word) + 16);
@@ -155,14 +156,14 @@ static int open_patterns(struct added *a, struct why *w)
 }
 
 int added_init(const json_t *list, const struct vocabulary *v,
-               const struct normalizer *n, struct added *ret_a, struct why *w)
+               const struct normalizer *n, struct added *ret_a, struct error *w)
 {
     struct added *a = ret_a;
     int err;
 
     *a = (struct added){0};
     if (list != NULL && !json_is_array(list))
-        return why_refuse(w, "added_tokens is not a list");
+        return error_refuse(w, "added_tokens is not a list");
     a->tokens = calloc(json_array_size(list) + 1, sizeof *a->tokens);
     if (a->tokens == NULL)
         return -ENOMEM;

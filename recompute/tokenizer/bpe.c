@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "store/utf8.h"
 #include "tokenizer/form.h"
 
@@ -105,25 +105,25 @@ bool bpe_add_merge(struct bpe *b, struct span left, struct span right,
 }
 
 static int read_merge(struct bpe *b, const json_t *m, size_t rank,
-                      struct why *w)
+                      struct error *w)
 {
     struct span left, right;
 
     if (!merge_sides(m, &left, &right))
-        return why_refuse(w, "model.merges: row %zu is not a pair", rank);
+        return error_refuse(w, "model.merges: row %zu is not a pair", rank);
     if (!bpe_add_merge(b, left, right, (uint32_t)rank))
-        return why_refuse(w, "model.merges: row %zu is not in the vocabulary",
-                          rank);
+        return error_refuse(w, "model.merges: row %zu is not in the vocabulary",
+                            rank);
     return 0;
 }
 
-static int read_merges(struct bpe *b, const json_t *merges, struct why *w)
+static int read_merges(struct bpe *b, const json_t *merges, struct error *w)
 {
     size_t n = json_array_size(merges), skipped = 0;
     int err;
 
     if (!json_is_array(merges) || n > VOCABULARY_IDS_MAX)
-        return why_refuse(w, "model.merges is not a list");
+        return error_refuse(w, "model.merges is not a list");
     err = bpe_start_merges(b, n);
     for (size_t i = 0; err == 0 && i < n; i++) {
         const json_t *m = json_array_get(merges, i);
@@ -150,7 +150,7 @@ static void read_bytes(struct bpe *b)
 }
 
 static int read_affix(const json_t *model, const char *key, uint8_t **ret_p,
-                      size_t *ret_n, struct why *w)
+                      size_t *ret_n, struct error *w)
 {
     const json_t *v = json_object_get(model, key);
     struct span s = form_span(v);
@@ -158,7 +158,7 @@ static int read_affix(const json_t *model, const char *key, uint8_t **ret_p,
     if (v == NULL || json_is_null(v))
         return 0;
     if (!json_is_string(v))
-        return why_refuse(w, "model.%s is not a text", key);
+        return error_refuse(w, "model.%s is not a text", key);
     *ret_p = malloc(s.n + 1);
     if (*ret_p == NULL)
         return -ENOMEM;
@@ -167,7 +167,7 @@ static int read_affix(const json_t *model, const char *key, uint8_t **ret_p,
     return 0;
 }
 
-static int read_unk(struct bpe *b, const json_t *model, struct why *w)
+static int read_unk(struct bpe *b, const json_t *model, struct error *w)
 {
     const json_t *v = json_object_get(model, "unk_token");
 
@@ -175,19 +175,19 @@ static int read_unk(struct bpe *b, const json_t *model, struct why *w)
         return 0;
     if (!json_is_string(v) ||
         !vocabulary_find(&b->vocabulary, form_span(v), &b->unk))
-        return why_refuse(w, "model.unk_token is not in the vocabulary");
+        return error_refuse(w, "model.unk_token is not in the vocabulary");
     b->has_unk = true;
     return 0;
 }
 
-static int read_switches(struct bpe *b, const json_t *model, struct why *w)
+static int read_switches(struct bpe *b, const json_t *model, struct error *w)
 {
     const json_t *dropout = json_object_get(model, "dropout");
     int err;
 
     if (dropout != NULL && !json_is_null(dropout) &&
         !(json_is_number(dropout) && json_number_value(dropout) == 0))
-        return why_refuse(w, "model.dropout: encoding would be random");
+        return error_refuse(w, "model.dropout: encoding would be random");
     err = form_bool(model, "model", "fuse_unk", false, &b->fuse_unk, w);
     if (err == 0)
         err = form_bool(model, "model", "byte_fallback", false,
@@ -198,7 +198,7 @@ static int read_switches(struct bpe *b, const json_t *model, struct why *w)
     return err;
 }
 
-int bpe_init(const json_t *model, struct bpe *ret_b, struct why *w)
+int bpe_init(const json_t *model, struct bpe *ret_b, struct error *w)
 {
     static const char *const keys[] = {"type",
                                        "dropout",
@@ -219,8 +219,8 @@ int bpe_init(const json_t *model, struct bpe *ret_b, struct why *w)
     if (err != 0)
         return err;
     if (strcmp(form_type(model), "BPE") != 0)
-        return why_refuse(w, "model.type \"%.30s\" is not BPE",
-                          form_type(model));
+        return error_refuse(w, "model.type \"%.30s\" is not BPE",
+                            form_type(model));
     err = vocabulary_init(json_object_get(model, "vocab"), &b->vocabulary, w);
     if (err == 0)
         err = read_switches(b, model, w);
@@ -233,8 +233,8 @@ int bpe_init(const json_t *model, struct bpe *ret_b, struct why *w)
         err = read_affix(model, "end_of_word_suffix", &b->suffix, &b->n_suffix,
                          w);
     if (err == 0 && b->byte_fallback && b->n_prefix + b->n_suffix != 0)
-        err = why_refuse(w, "model: byte_fallback together with a prefix or "
-                            "suffix of words is not supported");
+        err = error_refuse(w, "model: byte_fallback together with a prefix or "
+                              "suffix of words is not supported");
     if (err == 0)
         err = read_merges(b, json_object_get(model, "merges"), w);
     if (err == 0)

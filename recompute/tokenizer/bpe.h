@@ -33,7 +33,7 @@ struct bpe {
 
 /* model: the object "model". The caller ends *ret_b with bpe_fini, even after
  * a failure. */
-int bpe_init(const json_t *model, struct bpe *ret_b, struct why *w);
+int bpe_init(const json_t *model, struct bpe *ret_b, struct error *w);
 void bpe_fini(struct bpe *b);
 
 /* The same by hand, over a *b of zeros with its vocabulary: room for n merges,

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 struct pattern;
-struct why;
+struct error;
 
 enum decoder_kind {
     DECODE_REPLACE,
@@ -39,7 +39,7 @@ struct decoder {
 
 /* v: the object "decoder", or null. The caller ends *ret_d with decoder_fini,
  * even after a failure. */
-int decoder_init(const json_t *v, struct decoder *ret_d, struct why *w);
+int decoder_init(const json_t *v, struct decoder *ret_d, struct error *w);
 void decoder_fini(struct decoder *d);
 
 /* The pieces are names, in order; they become the parts of the text. spare is

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/form.h"
 #include "tokenizer/pattern.h"
@@ -23,7 +23,8 @@ static int keep(struct decoder_step *s, struct span content)
     return 0;
 }
 
-static int read_replace(const json_t *v, struct decoder_step *s, struct why *w)
+static int read_replace(const json_t *v, struct decoder_step *s,
+                        struct error *w)
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
     struct span content;
@@ -40,7 +41,7 @@ static int read_replace(const json_t *v, struct decoder_step *s, struct why *w)
     return err;
 }
 
-static int read_plain(const json_t *v, struct decoder_step *s, struct why *w)
+static int read_plain(const json_t *v, struct decoder_step *s, struct error *w)
 {
     static const char *const keys[] = {"type", NULL};
 
@@ -49,7 +50,7 @@ static int read_plain(const json_t *v, struct decoder_step *s, struct why *w)
     return form_keys(v, "decoder", keys, w);
 }
 
-static int read_strip(const json_t *v, struct decoder_step *s, struct why *w)
+static int read_strip(const json_t *v, struct decoder_step *s, struct error *w)
 {
     static const char *const keys[] = {"type", "content", "start", "stop",
                                        NULL};
@@ -67,7 +68,7 @@ static int read_strip(const json_t *v, struct decoder_step *s, struct why *w)
 }
 
 static int read_byte_level(const json_t *v, struct decoder_step *s,
-                           struct why *w)
+                           struct error *w)
 {
     static const char *const keys[] = {"type", "add_prefix_space",
                                        "trim_offsets", "use_regex", NULL};
@@ -77,7 +78,7 @@ static int read_byte_level(const json_t *v, struct decoder_step *s,
 }
 
 static int read_metaspace(const json_t *v, struct decoder_step *s,
-                          struct why *w)
+                          struct error *w)
 {
     static const char *const keys[] = {
         "type",  "replacement",    "str_rep", "add_prefix_space",
@@ -98,11 +99,11 @@ static int read_metaspace(const json_t *v, struct decoder_step *s,
     return err != 0 ? err : keep(s, mark);
 }
 
-static int read_one(const json_t *v, struct decoder *d, struct why *w)
+static int read_one(const json_t *v, struct decoder *d, struct error *w)
 {
     static const struct {
         const char *type;
-        int (*read)(const json_t *, struct decoder_step *, struct why *);
+        int (*read)(const json_t *, struct decoder_step *, struct error *);
     } types[] = {
         {"Replace", read_replace},      {"ByteFallback", read_plain},
         {"Fuse", read_plain},           {"Strip", read_strip},
@@ -110,14 +111,14 @@ static int read_one(const json_t *v, struct decoder *d, struct why *w)
     };
 
     if (d->n == STEPS_MAX)
-        return why_refuse(w, "decoder: more than %d steps", STEPS_MAX);
+        return error_refuse(w, "decoder: more than %d steps", STEPS_MAX);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(form_type(v), types[i].type) == 0)
             return types[i].read(v, &d->steps[d->n++], w);
-    return why_refuse(w, "decoder \"%.40s\" is not supported", form_type(v));
+    return error_refuse(w, "decoder \"%.40s\" is not supported", form_type(v));
 }
 
-int decoder_init(const json_t *v, struct decoder *ret_d, struct why *w)
+int decoder_init(const json_t *v, struct decoder *ret_d, struct error *w)
 {
     static const char *const keys[] = {"type", "decoders", NULL};
     const json_t *list = json_object_get(v, "decoders");
@@ -133,7 +134,7 @@ int decoder_init(const json_t *v, struct decoder *ret_d, struct why *w)
         return read_one(v, ret_d, w);
     err = form_keys(v, "decoder Sequence", keys, w);
     if (err == 0 && !json_is_array(list))
-        err = why_refuse(w, "decoder Sequence has no list");
+        err = error_refuse(w, "decoder Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)
         err = read_one(json_array_get(list, i), ret_d, w);
     return err;

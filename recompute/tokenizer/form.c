@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "store/utf8.h"
 
 static bool known(const char *key, const char *const *names)
@@ -18,23 +18,23 @@ static bool known(const char *key, const char *const *names)
 }
 
 int form_keys(const json_t *v, const char *where, const char *const *names,
-              struct why *w)
+              struct error *w)
 {
     const char *key;
     json_t *value;
 
     if (!json_is_object(v))
-        return why_refuse(w, "%s is not an object", where);
+        return error_refuse(w, "%s is not an object", where);
     json_object_foreach((json_t *)v, key, value) if (
         !known(key,
-               names)) return why_refuse(w,
-                                         "%s: the key \"%.60s\" is not known",
-                                         where, key);
+               names)) return error_refuse(w,
+                                           "%s: the key \"%.60s\" is not known",
+                                           where, key);
     return 0;
 }
 
 int form_bool(const json_t *v, const char *where, const char *key,
-              bool fallback, bool *ret_b, struct why *w)
+              bool fallback, bool *ret_b, struct error *w)
 {
     const json_t *b = json_object_get(v, key);
 
@@ -43,7 +43,7 @@ int form_bool(const json_t *v, const char *where, const char *key,
         return 0;
     }
     if (!json_is_boolean(b))
-        return why_refuse(w, "%s.%s is not true or false", where, key);
+        return error_refuse(w, "%s.%s is not true or false", where, key);
     *ret_b = json_is_true(b);
     return 0;
 }
@@ -54,31 +54,31 @@ struct span form_span(const json_t *text)
 }
 
 int form_text(const json_t *v, const char *where, const char *key,
-              struct span *ret_s, struct why *w)
+              struct span *ret_s, struct error *w)
 {
     const json_t *s = json_object_get(v, key);
 
     if (!json_is_string(s))
-        return why_refuse(w, "%s.%s is not a text", where, key);
+        return error_refuse(w, "%s.%s is not a text", where, key);
     *ret_s = form_span(s);
     return 0;
 }
 
 int form_number(const json_t *v, const char *where, const char *key,
-                uint32_t max, uint32_t *ret_n, struct why *w)
+                uint32_t max, uint32_t *ret_n, struct error *w)
 {
     const json_t *n = json_object_get(v, key);
 
     if (!json_is_integer(n) || json_integer_value(n) < 0 ||
         json_integer_value(n) > max)
-        return why_refuse(w, "%s.%s is not a number from 0 to %u", where, key,
-                          max);
+        return error_refuse(w, "%s.%s is not a number from 0 to %u", where, key,
+                            max);
     *ret_n = (uint32_t)json_integer_value(n);
     return 0;
 }
 
 int form_character(const json_t *v, const char *where, const char *key,
-                   struct span *ret_s, struct why *w)
+                   struct span *ret_s, struct error *w)
 {
     size_t n;
     int err = form_text(v, where, key, ret_s, w);
@@ -86,7 +86,7 @@ int form_character(const json_t *v, const char *where, const char *key,
     if (err != 0)
         return err;
     if (ret_s->n == 0 || utf8_step(*ret_s, &n) != PARSE_OK || n != ret_s->n)
-        return why_refuse(w, "%s.%s is not one character", where, key);
+        return error_refuse(w, "%s.%s is not one character", where, key);
     return 0;
 }
 

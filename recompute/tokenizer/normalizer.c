@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/form.h"
 #include "tokenizer/pattern.h"
 
@@ -42,7 +42,7 @@ static int keep(struct normalizer_step *s, struct span content)
 }
 
 static int read_prepend(const json_t *v, struct normalizer_step *s,
-                        struct why *w)
+                        struct error *w)
 {
     static const char *const keys[] = {"type", "prepend", NULL};
     struct span content;
@@ -54,7 +54,7 @@ static int read_prepend(const json_t *v, struct normalizer_step *s,
 }
 
 static int read_replace(const json_t *v, struct normalizer_step *s,
-                        struct why *w)
+                        struct error *w)
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
     struct span content;
@@ -70,33 +70,33 @@ static int read_replace(const json_t *v, struct normalizer_step *s,
     return err;
 }
 
-static int read_step(const json_t *v, struct normalizer *n, struct why *w)
+static int read_step(const json_t *v, struct normalizer *n, struct error *w)
 {
     const char *type = form_type(v);
 
     if (n->n == STEPS_MAX)
-        return why_refuse(w, "normalizer: more than %d steps", STEPS_MAX);
+        return error_refuse(w, "normalizer: more than %d steps", STEPS_MAX);
     if (strcmp(type, "Prepend") == 0)
         return read_prepend(v, &n->steps[n->n++], w);
     if (strcmp(type, "Replace") == 0)
         return read_replace(v, &n->steps[n->n++], w);
-    return why_refuse(w, "normalizer \"%.40s\" is not supported", type);
+    return error_refuse(w, "normalizer \"%.40s\" is not supported", type);
 }
 
-static int read_sequence(const json_t *v, struct normalizer *n, struct why *w)
+static int read_sequence(const json_t *v, struct normalizer *n, struct error *w)
 {
     static const char *const keys[] = {"type", "normalizers", NULL};
     const json_t *list = json_object_get(v, "normalizers");
     int err = form_keys(v, "normalizer Sequence", keys, w);
 
     if (err == 0 && !json_is_array(list))
-        err = why_refuse(w, "normalizer Sequence has no list");
+        err = error_refuse(w, "normalizer Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)
         err = read_step(json_array_get(list, i), n, w);
     return err;
 }
 
-int normalizer_init(const json_t *v, struct normalizer *ret_n, struct why *w)
+int normalizer_init(const json_t *v, struct normalizer *ret_n, struct error *w)
 {
     *ret_n = (struct normalizer){0};
     if (v == NULL || json_is_null(v))

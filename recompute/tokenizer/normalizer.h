@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 struct pattern;
-struct why;
+struct error;
 
 struct normalizer_step {
     struct pattern *replaced; /* NULL: content is put before a text */
@@ -26,7 +26,7 @@ struct normalizer {
 
 /* v: the object "normalizer", or null. The caller ends *ret_n with
  * normalizer_fini, even after a failure. */
-int normalizer_init(const json_t *v, struct normalizer *ret_n, struct why *w);
+int normalizer_init(const json_t *v, struct normalizer *ret_n, struct error *w);
 void normalizer_fini(struct normalizer *n);
 
 /* text is replaced by its normal form. -ENOMEM, -EIO. */

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/unicode.h"
 
 struct rewrite {
@@ -21,13 +21,13 @@ struct rewrite {
     bool in_class;
     const char *where;
     struct buffer *out;
-    struct why *why;
+    struct error *error;
 };
 
 static int refuse(struct rewrite *r, const char *what)
 {
-    return why_refuse(r->why, "%s: %s at byte %zu of the pattern", r->where,
-                      what, r->at);
+    return error_refuse(r->error, "%s: %s at byte %zu of the pattern", r->where,
+                        what, r->at);
 }
 
 static uint8_t peek(const struct rewrite *r, size_t ahead)
@@ -233,9 +233,9 @@ static int one(struct rewrite *r)
 }
 
 int onig_rewrite(struct span text, const char *where, struct buffer *out,
-                 struct why *w)
+                 struct error *w)
 {
-    struct rewrite r = {.in = text, .where = where, .out = out, .why = w};
+    struct rewrite r = {.in = text, .where = where, .out = out, .error = w};
     int err = 0;
 
     while (err == 0 && r.at < text.n)

@@ -7,11 +7,11 @@
 
 #include "tokenizer/pieces.h"
 
-struct why;
+struct error;
 
 /* Appends the rewritten pattern; where names its place in the file. What would
  * mean something else in PCRE2 is refused. */
 int onig_rewrite(struct span text, const char *where, struct buffer *out,
-                 struct why *w);
+                 struct error *w);
 
 #endif

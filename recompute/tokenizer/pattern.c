@@ -9,7 +9,7 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/form.h"
 #include "tokenizer/onig.h"
 
@@ -20,7 +20,7 @@ struct pattern {
 /* Interpreted, not compiled to machine code: the worker's sandbox lets nobody
  * make memory executable, and a pattern costs little beside a forward pass. */
 static int compile(struct span text, uint32_t options, const char *where,
-                   struct pattern **ret_p, struct why *w)
+                   struct pattern **ret_p, struct error *w)
 {
     struct pattern *p = calloc(1, sizeof *p);
     uint32_t empty = 0;
@@ -34,29 +34,29 @@ static int compile(struct span text, uint32_t options, const char *where,
                       &code, &at, NULL);
     if (p->code == NULL) {
         free(p);
-        return why_refuse(w, "%s: the pattern is malformed", where);
+        return error_refuse(w, "%s: the pattern is malformed", where);
     }
     if (pcre2_pattern_info(p->code, PCRE2_INFO_MATCHEMPTY, &empty) != 0 ||
         empty != 0 || text.n == 0) {
         pattern_close(p);
-        return why_refuse(w, "%s: the pattern matches nothing at all", where);
+        return error_refuse(w, "%s: the pattern matches nothing at all", where);
     }
     *ret_p = p;
     return 0;
 }
 
-int pattern_literal(struct span text, struct pattern **ret_p, struct why *w)
+int pattern_literal(struct span text, struct pattern **ret_p, struct error *w)
 {
     return compile(text, PCRE2_LITERAL, "a literal pattern", ret_p, w);
 }
 
-int pattern_native(const char *text, struct pattern **ret_p, struct why *w)
+int pattern_native(const char *text, struct pattern **ret_p, struct error *w)
 {
     return compile(span_str(text), PCRE2_UCP, text, ret_p, w);
 }
 
 int pattern_foreign(struct span text, const char *where, struct pattern **ret_p,
-                    struct why *w)
+                    struct error *w)
 {
     struct buffer native = {0};
     int err = onig_rewrite(text, where, &native, w);
@@ -69,7 +69,7 @@ int pattern_foreign(struct span text, const char *where, struct pattern **ret_p,
 }
 
 int pattern_read(const json_t *v, const char *where, struct pattern **ret_p,
-                 struct why *w)
+                 struct error *w)
 {
     static const char *const keys[] = {"String", "Regex", NULL};
     const json_t *text = json_object_get(v, "String");
@@ -79,12 +79,12 @@ int pattern_read(const json_t *v, const char *where, struct pattern **ret_p,
     if (err != 0)
         return err;
     if (json_object_size(v) != 1)
-        return why_refuse(w, "%s is not one pattern", where);
+        return error_refuse(w, "%s is not one pattern", where);
     if (json_is_string(text))
         return pattern_literal(form_span(text), ret_p, w);
     if (json_is_string(regex))
         return pattern_foreign(form_span(regex), where, ret_p, w);
-    return why_refuse(w, "%s is not a text", where);
+    return error_refuse(w, "%s is not a text", where);
 }
 
 void pattern_close(struct pattern *p)

@@ -12,17 +12,17 @@
 #include <jansson.h>
 
 struct pattern;
-struct why;
+struct error;
 
 /* v: {"String": TEXT} or {"Regex": TEXT}. */
 int pattern_read(const json_t *v, const char *where, struct pattern **ret_p,
-                 struct why *w);
+                 struct error *w);
 /* A literal text, and a pattern of ours in PCRE2's own syntax. */
-int pattern_literal(struct span text, struct pattern **ret_p, struct why *w);
-int pattern_native(const char *text, struct pattern **ret_p, struct why *w);
+int pattern_literal(struct span text, struct pattern **ret_p, struct error *w);
+int pattern_native(const char *text, struct pattern **ret_p, struct error *w);
 /* A pattern in Oniguruma's syntax. */
 int pattern_foreign(struct span text, const char *where, struct pattern **ret_p,
-                    struct why *w);
+                    struct error *w);
 void pattern_close(struct pattern *p);
 
 /* The walk over the matches in a text, left to right, none overlapping. */

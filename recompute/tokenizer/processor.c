@@ -8,38 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/form.h"
 
-static int add_id(const json_t *id, struct ids *ids, struct why *w)
+static int add_id(const json_t *id, struct ids *ids, struct error *w)
 {
     if (!json_is_integer(id) || json_integer_value(id) < 0 ||
         json_integer_value(id) > UINT32_MAX)
-        return why_refuse(w, "post_processor: an id is not a number");
+        return error_refuse(w, "post_processor: an id is not a number");
     ids_add(ids, (uint32_t)json_integer_value(id));
     return ids->failed ? -ENOMEM : 0;
 }
 
 /* The ids of a special token's name, from the template's own table. */
 static int add_special(const json_t *table, const json_t *name, struct ids *ids,
-                       struct why *w)
+                       struct error *w)
 {
     const json_t *row, *list;
     int err = 0;
 
     if (!json_is_string(name))
-        return why_refuse(w, "post_processor: a special token has no name");
+        return error_refuse(w, "post_processor: a special token has no name");
     row = json_object_get(table, json_string_value(name));
     list = json_object_get(row, "ids");
     if (!json_is_array(list))
-        return why_refuse(w, "post_processor: \"%.40s\" has no ids",
-                          json_string_value(name));
+        return error_refuse(w, "post_processor: \"%.40s\" has no ids",
+                            json_string_value(name));
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)
         err = add_id(json_array_get(list, i), ids, w);
     return err;
 }
 
-static int read_template(const json_t *v, struct processor *p, struct why *w)
+static int read_template(const json_t *v, struct processor *p, struct error *w)
 {
     static const char *const keys[] = {"type", "single", "pair",
                                        "special_tokens", NULL};
@@ -60,14 +60,15 @@ static int read_template(const json_t *v, struct processor *p, struct why *w)
         else if (id != NULL && strcmp(id, "A") == 0)
             texts++;
         else
-            err = why_refuse(w, "post_processor: a part is not known");
+            err = error_refuse(w, "post_processor: a part is not known");
     }
     if (err == 0 && texts != 1)
-        err = why_refuse(w, "post_processor: the text does not stand once");
+        err = error_refuse(w, "post_processor: the text does not stand once");
     return err;
 }
 
-static int read_byte_level(const json_t *v, struct processor *p, struct why *w)
+static int read_byte_level(const json_t *v, struct processor *p,
+                           struct error *w)
 {
     static const char *const keys[] = {"type", "add_prefix_space",
                                        "trim_offsets", "use_regex", NULL};
@@ -77,7 +78,7 @@ static int read_byte_level(const json_t *v, struct processor *p, struct why *w)
 }
 
 /* {"cls": [NAME, ID], "sep": [NAME, ID]}: cls before, sep after. */
-static int read_bert(const json_t *v, struct processor *p, struct why *w)
+static int read_bert(const json_t *v, struct processor *p, struct error *w)
 {
     static const char *const keys[] = {
         "type", "sep", "cls", "trim_offsets", "add_prefix_space", NULL};
@@ -92,11 +93,11 @@ static int read_bert(const json_t *v, struct processor *p, struct why *w)
     return err;
 }
 
-static int read_one(const json_t *v, struct processor *p, struct why *w)
+static int read_one(const json_t *v, struct processor *p, struct error *w)
 {
     static const struct {
         const char *type;
-        int (*read)(const json_t *, struct processor *, struct why *);
+        int (*read)(const json_t *, struct processor *, struct error *);
     } types[] = {
         {"TemplateProcessing", read_template},
         {"ByteLevel", read_byte_level},
@@ -107,12 +108,12 @@ static int read_one(const json_t *v, struct processor *p, struct why *w)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(form_type(v), types[i].type) == 0)
             return types[i].read(v, p, w);
-    return why_refuse(w, "post_processor \"%.40s\" is not supported",
-                      form_type(v));
+    return error_refuse(w, "post_processor \"%.40s\" is not supported",
+                        form_type(v));
 }
 
 /* ByteLevel may stand beside one other; two that add tokens are refused. */
-static int read_sequence(const json_t *v, struct processor *p, struct why *w)
+static int read_sequence(const json_t *v, struct processor *p, struct error *w)
 {
     static const char *const keys[] = {"type", "processors", NULL};
     const json_t *list = json_object_get(v, "processors");
@@ -120,18 +121,18 @@ static int read_sequence(const json_t *v, struct processor *p, struct why *w)
     size_t adding = 0;
 
     if (err == 0 && !json_is_array(list))
-        err = why_refuse(w, "post_processor Sequence has no list");
+        err = error_refuse(w, "post_processor Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
 
         adding += strcmp(form_type(one), "ByteLevel") != 0;
-        err = adding > 1 ? why_refuse(w, "post_processor: two add tokens")
+        err = adding > 1 ? error_refuse(w, "post_processor: two add tokens")
                          : read_one(one, p, w);
     }
     return err;
 }
 
-int processor_init(const json_t *v, struct processor *ret_p, struct why *w)
+int processor_init(const json_t *v, struct processor *ret_p, struct error *w)
 {
     *ret_p = (struct processor){0};
     if (v == NULL || json_is_null(v))

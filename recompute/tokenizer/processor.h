@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-struct why;
+struct error;
 
 struct processor {
     struct ids before, after;
@@ -19,7 +19,7 @@ struct processor {
 
 /* v: the object "post_processor", or null. The caller ends *ret_p with
  * processor_fini, even after a failure. */
-int processor_init(const json_t *v, struct processor *ret_p, struct why *w);
+int processor_init(const json_t *v, struct processor *ret_p, struct error *w);
 void processor_fini(struct processor *p);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/why.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "store/dialect.h"
 
@@ -144,7 +144,7 @@ static const struct template *find_in_config(const json_t *root)
 }
 
 static int open_config(const char *dir, const struct template **ret_t,
-                       struct why *w)
+                       struct error *w)
 {
     uint8_t *bytes = NULL;
     json_t *root;
@@ -159,7 +159,7 @@ static int open_config(const char *dir, const struct template **ret_t,
     root = json_loadb((const char *)bytes, n, JSON_ALLOW_NUL, NULL);
     free(bytes);
     if (!json_is_object(root))
-        err = why_refuse(w, "tokenizer_config.json is not a JSON object");
+        err = error_refuse(w, "tokenizer_config.json is not a JSON object");
     else
         *ret_t = find_in_config(root);
     json_decref(root);
@@ -167,14 +167,14 @@ static int open_config(const char *dir, const struct template **ret_t,
 }
 
 int template_open(const char *dir, const struct template **ret_t,
-                  struct why *ret_why)
+                  struct error *ret_error)
 {
     uint8_t *bytes = NULL;
     size_t n;
     int err = file_read(dir, "chat_template.jinja", FILE_MAX, &bytes, &n);
 
     if (err == -ENOENT)
-        return open_config(dir, ret_t, ret_why);
+        return open_config(dir, ret_t, ret_error);
     if (err == 0)
         *ret_t = template_find(span_of(bytes, n));
     free(bytes);

@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/why.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "store/utf8.h"
 #include "tokenizer/added.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/decoder.h"
 #include "tokenizer/form.h"
+#include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/processor.h"
-#include "tokenizer/splitter.h"
 
 enum { FILE_MAX = 256 << 20 };
 
@@ -32,7 +32,7 @@ struct tokenizer {
     struct bpe bpe;
     struct normalizer normalizer;
     struct added added;
-    struct splitter splitter;
+    struct pre_tokenizer pre_tokenizer;
     struct processor processor;
     struct decoder decoder;
     uint32_t size;
@@ -73,7 +73,7 @@ static int make_tables(struct tokenizer *t)
     return err == 0 && t->bytes.failed ? -ENOMEM : err;
 }
 
-static int read_parts(const json_t *root, struct tokenizer *t, struct why *w)
+static int read_parts(const json_t *root, struct tokenizer *t, struct error *w)
 {
     int err = bpe_init(json_object_get(root, "model"), &t->bpe, w);
 
@@ -84,8 +84,8 @@ static int read_parts(const json_t *root, struct tokenizer *t, struct why *w)
         err = added_init(json_object_get(root, "added_tokens"),
                          &t->bpe.vocabulary, &t->normalizer, &t->added, w);
     if (err == 0)
-        err = splitter_init(json_object_get(root, "pre_tokenizer"),
-                            &t->splitter, w);
+        err = pre_tokenizer_init(json_object_get(root, "pre_tokenizer"),
+                                 &t->pre_tokenizer, w);
     if (err == 0)
         err = processor_init(json_object_get(root, "post_processor"),
                              &t->processor, w);
@@ -94,7 +94,7 @@ static int read_parts(const json_t *root, struct tokenizer *t, struct why *w)
     return err;
 }
 
-static int read_root(const json_t *root, struct tokenizer *t, struct why *w)
+static int read_root(const json_t *root, struct tokenizer *t, struct error *w)
 {
     static const char *const keys[] = {"version",        "truncation",
                                        "padding",        "added_tokens",
@@ -109,16 +109,16 @@ static int read_root(const json_t *root, struct tokenizer *t, struct why *w)
         return err;
     if ((truncation != NULL && !json_is_null(truncation)) ||
         (padding != NULL && !json_is_null(padding)))
-        return why_refuse(w, "truncation and padding are not supported");
+        return error_refuse(w, "truncation and padding are not supported");
     err = read_parts(root, t, w);
-    if (err == 0 && t->splitter.needs_plain_start && t->normalizer.n != 0)
-        err = why_refuse(w, "prepend_scheme first beside a normalizer is not "
-                            "supported");
+    if (err == 0 && t->pre_tokenizer.needs_plain_start && t->normalizer.n != 0)
+        err = error_refuse(w, "prepend_scheme first beside a normalizer is not "
+                              "supported");
     return err != 0 ? err : make_tables(t);
 }
 
 int tokenizer_parse(struct span json, struct tokenizer **ret_t,
-                    struct why *ret_why)
+                    struct error *ret_error)
 {
     struct tokenizer *t = calloc(1, sizeof *t);
     json_error_t where;
@@ -130,10 +130,10 @@ int tokenizer_parse(struct span json, struct tokenizer **ret_t,
     root = json_loadb((const char *)json.p, json.n,
                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &where);
     if (root == NULL)
-        err = why_refuse(ret_why, "tokenizer.json: line %d: %s", where.line,
-                         where.text);
+        err = error_refuse(ret_error, "tokenizer.json: line %d: %s", where.line,
+                           where.text);
     else
-        err = read_root(root, t, ret_why);
+        err = read_root(root, t, ret_error);
     json_decref(root);
     if (err != 0) {
         tokenizer_close(t);
@@ -144,16 +144,16 @@ int tokenizer_parse(struct span json, struct tokenizer **ret_t,
 }
 
 int tokenizer_open(const char *dir, struct tokenizer **ret_t,
-                   struct why *ret_why)
+                   struct error *ret_error)
 {
     uint8_t *bytes = NULL;
     size_t n;
     int err = file_read(dir, "tokenizer.json", FILE_MAX, &bytes, &n);
 
     if (err == -EFBIG)
-        return why_refuse(ret_why, "tokenizer.json is too large");
+        return error_refuse(ret_error, "tokenizer.json is too large");
     if (err == 0)
-        err = tokenizer_parse(span_of(bytes, n), ret_t, ret_why);
+        err = tokenizer_parse(span_of(bytes, n), ret_t, ret_error);
     free(bytes);
     return err;
 }
@@ -165,7 +165,7 @@ void tokenizer_close(struct tokenizer *t)
     bpe_fini(&t->bpe);
     normalizer_fini(&t->normalizer);
     added_fini(&t->added);
-    splitter_fini(&t->splitter);
+    pre_tokenizer_fini(&t->pre_tokenizer);
     processor_fini(&t->processor);
     decoder_fini(&t->decoder);
     buffer_fini(&t->bytes);
@@ -225,7 +225,7 @@ static int cut(const struct tokenizer *t, struct span text,
     if (err == 0)
         err = cut_normal(t, &spare, words);
     if (err == 0)
-        err = splitter_apply(&t->splitter, words, &spare);
+        err = pre_tokenizer_apply(&t->pre_tokenizer, words, &spare);
     if (err == 0 && (pieces_failed(words) || pieces_failed(&spare)))
         err = -ENOMEM;
     pieces_fini(&spare);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 
 enum { EMPTY = 0xffffffff };
 
@@ -34,7 +34,7 @@ static size_t slot_of(const struct vocabulary *v, struct span name)
 
 /* Sizes of what is to be stored; also checks every id. */
 static int measure(const json_t *object, struct vocabulary *v, size_t *ret_n,
-                   struct why *w)
+                   struct error *w)
 {
     const char *name;
     json_t *id;
@@ -44,8 +44,8 @@ static int measure(const json_t *object, struct vocabulary *v, size_t *ret_n,
     {
         if (!json_is_integer(id) || json_integer_value(id) < 0 ||
             json_integer_value(id) >= VOCABULARY_IDS_MAX)
-            return why_refuse(w, "model.vocab: \"%.60s\" has no usable id",
-                              name);
+            return error_refuse(w, "model.vocab: \"%.60s\" has no usable id",
+                                name);
         if ((size_t)json_integer_value(id) >= v->n_names)
             v->n_names = (size_t)json_integer_value(id) + 1;
         *ret_n += strlen(name);
@@ -85,7 +85,7 @@ static bool put(struct vocabulary *v, size_t id, struct span name, uint8_t **at)
     return true;
 }
 
-static int fill(const json_t *object, struct vocabulary *v, struct why *w)
+static int fill(const json_t *object, struct vocabulary *v, struct error *w)
 {
     uint8_t *at = v->text;
     const char *name;
@@ -96,21 +96,21 @@ static int fill(const json_t *object, struct vocabulary *v, struct why *w)
         size_t id = (size_t)json_integer_value(value);
 
         if (v->names[id].p != NULL)
-            return why_refuse(w, "model.vocab: the id %zu has two names", id);
+            return error_refuse(w, "model.vocab: the id %zu has two names", id);
         (void)put(v, id, span_str(name), &at); /* keys of an object differ */
     }
     return 0;
 }
 
 int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
-                    struct why *w)
+                    struct error *w)
 {
     size_t bytes;
     int err;
 
     *ret_v = (struct vocabulary){0};
     if (!json_is_object(object))
-        return why_refuse(w, "model.vocab is not an object");
+        return error_refuse(w, "model.vocab is not an object");
     err = measure(object, ret_v, &bytes, w);
     if (err == 0)
         err = allocate(ret_v, bytes);
@@ -118,7 +118,7 @@ int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
 }
 
 int vocabulary_of_names(const struct span *names, size_t n,
-                        struct vocabulary *ret_v, struct why *w)
+                        struct vocabulary *ret_v, struct error *w)
 {
     size_t bytes = 0;
     uint8_t *at;
@@ -126,7 +126,7 @@ int vocabulary_of_names(const struct span *names, size_t n,
 
     *ret_v = (struct vocabulary){.n_names = n, .n = n};
     if (n > VOCABULARY_IDS_MAX)
-        return why_refuse(w, "more than %d tokens", VOCABULARY_IDS_MAX);
+        return error_refuse(w, "more than %d tokens", VOCABULARY_IDS_MAX);
     for (size_t i = 0; i < n; i++)
         if (__builtin_add_overflow(bytes, names[i].n, &bytes))
             return -ENOMEM;
@@ -136,7 +136,8 @@ int vocabulary_of_names(const struct span *names, size_t n,
     at = ret_v->text;
     for (size_t i = 0; i < n; i++)
         if (!put(ret_v, i, names[i], &at))
-            return why_refuse(w, "token %zu has the name of an earlier one", i);
+            return error_refuse(w, "token %zu has the name of an earlier one",
+                                i);
     return 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-struct why;
+struct error;
 
 enum { VOCABULARY_IDS_MAX = 1 << 24 };
 
@@ -25,10 +25,10 @@ struct vocabulary {
 /* object: {"name": id, ...}. The caller ends *ret_v with vocabulary_fini, even
  * after a failure. */
 int vocabulary_init(const json_t *object, struct vocabulary *ret_v,
-                    struct why *w);
+                    struct error *w);
 /* Ids are the places in the list; no name stands twice. The same end. */
 int vocabulary_of_names(const struct span *names, size_t n,
-                        struct vocabulary *ret_v, struct why *w);
+                        struct vocabulary *ret_v, struct error *w);
 void vocabulary_fini(struct vocabulary *v);
 bool vocabulary_find(const struct vocabulary *v, struct span name,
                      uint32_t *ret_id);

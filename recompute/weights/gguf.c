@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/gguf.h"
-#include "base/why.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ static bool take_value(struct cursor *c, struct gguf_value *v)
     return !c->bad;
 }
 
-static int read_values(struct gguf *g, struct cursor *c, struct why *why)
+static int read_values(struct gguf *g, struct cursor *c, struct error *error)
 {
     for (size_t i = 0; i < g->n_values; i++) {
         struct gguf_value *v = &g->values[i];
@@ -145,12 +145,12 @@ static int read_values(struct gguf *g, struct cursor *c, struct why *why)
         v->key = gguf_next_string(c);
         type = take_u32(c);
         if (c->bad || !known_type(type))
-            return why_refuse(why, "value %zu: bad type or cut off", i);
+            return error_refuse(error, "value %zu: bad type or cut off", i);
         v->type = type;
         if (!take_value(c, v))
-            return why_refuse(why, "value %zu (%.*s): cut off or malformed", i,
-                              (int)(v->key.n > 60 ? 60 : v->key.n),
-                              (const char *)v->key.p);
+            return error_refuse(error, "value %zu (%.*s): cut off or malformed",
+                                i, (int)(v->key.n > 60 ? 60 : v->key.n),
+                                (const char *)v->key.p);
     }
     return 0;
 }
@@ -172,7 +172,7 @@ static bool tensor_bytes(const struct gguf_tensor *t, uint64_t *ret_bytes)
 }
 
 /* data holds the offset in n until the start of the data is known. */
-static int read_tensors(struct gguf *g, struct cursor *c, struct why *why)
+static int read_tensors(struct gguf *g, struct cursor *c, struct error *error)
 {
     for (size_t i = 0; i < g->n_tensors; i++) {
         struct gguf_tensor *t = &g->tensors[i];
@@ -180,13 +180,14 @@ static int read_tensors(struct gguf *g, struct cursor *c, struct why *why)
         t->name = gguf_next_string(c);
         t->n_dims = take_u32(c);
         if (c->bad || t->n_dims < 1 || t->n_dims > 4)
-            return why_refuse(why, "tensor %zu: bad dimensions or cut off", i);
+            return error_refuse(error, "tensor %zu: bad dimensions or cut off",
+                                i);
         for (uint32_t d = 0; d < 4; d++)
             t->dims[d] = d < t->n_dims ? take_u64(c) : 1;
         t->type = take_u32(c);
         t->data = span_of(NULL, (size_t)take_u64(c));
         if (c->bad)
-            return why_refuse(why, "tensor %zu: cut off", i);
+            return error_refuse(error, "tensor %zu: cut off", i);
     }
     return 0;
 }
@@ -223,7 +224,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Two tensors share neither bytes nor a name. */
-static int check_apart(const struct gguf *g, struct why *why)
+static int check_apart(const struct gguf *g, struct error *error)
 {
     const struct gguf_tensor **order = calloc(g->n_tensors + 1, sizeof *order);
     int rc = 0;
@@ -235,89 +236,90 @@ static int check_apart(const struct gguf *g, struct why *why)
     qsort(order, g->n_tensors, sizeof *order, by_data);
     for (size_t i = 1; rc == 0 && i < g->n_tensors; i++)
         if (order[i - 1]->data.p + order[i - 1]->data.n > order[i]->data.p)
-            rc = why_refuse(why, "tensors %s and %s overlap",
-                            name_of(order[i - 1]).text, name_of(order[i]).text);
+            rc = error_refuse(error, "tensors %s and %s overlap",
+                              name_of(order[i - 1]).text,
+                              name_of(order[i]).text);
     qsort(order, g->n_tensors, sizeof *order, by_name);
     for (size_t i = 1; rc == 0 && i < g->n_tensors; i++)
         if (span_eq(order[i - 1]->name, order[i]->name))
-            rc = why_refuse(why, "tensor %s stands twice",
-                            name_of(order[i]).text);
+            rc = error_refuse(error, "tensor %s stands twice",
+                              name_of(order[i]).text);
     free(order);
     return rc;
 }
 
 static int place_tensors(struct gguf *g, struct span data, uint64_t alignment,
-                         struct why *why)
+                         struct error *error)
 {
     for (size_t i = 0; i < g->n_tensors; i++) {
         struct gguf_tensor *t = &g->tensors[i];
         uint64_t offset = t->data.n, bytes;
 
         if (!tensor_bytes(t, &bytes))
-            return why_refuse(why,
-                              "tensor %s: type %u is not known or its rows "
-                              "are not whole blocks",
-                              name_of(t).text, (unsigned)t->type);
+            return error_refuse(error,
+                                "tensor %s: type %u is not known or its rows "
+                                "are not whole blocks",
+                                name_of(t).text, (unsigned)t->type);
         if (offset % alignment != 0 || offset > data.n ||
             bytes > data.n - offset)
-            return why_refuse(why,
-                              "tensor %s: %llu bytes at %llu lie outside "
-                              "the file or askew",
-                              name_of(t).text, (unsigned long long)bytes,
-                              (unsigned long long)offset);
+            return error_refuse(error,
+                                "tensor %s: %llu bytes at %llu lie outside "
+                                "the file or askew",
+                                name_of(t).text, (unsigned long long)bytes,
+                                (unsigned long long)offset);
         t->data = span_of(data.p + offset, (size_t)bytes);
     }
-    return check_apart(g, why);
+    return check_apart(g, error);
 }
 
-static int read_head(struct gguf *g, struct cursor *c, struct why *why)
+static int read_head(struct gguf *g, struct cursor *c, struct error *error)
 {
     uint64_t n_tensors, n_values;
 
     if (!span_eq_str(cursor_take(c, 4), "GGUF"))
-        return why_refuse(why, "not a GGUF file");
+        return error_refuse(error, "not a GGUF file");
     if (take_u32(c) != VERSION)
-        return why_refuse(why, "not version 3, little-endian");
+        return error_refuse(error, "not version 3, little-endian");
     n_tensors = take_u64(c);
     n_values = take_u64(c);
     if (c->bad || n_tensors > ENTRIES_MAX || n_values > ENTRIES_MAX)
-        return why_refuse(why, "more than %d tensors or values, or cut off",
-                          ENTRIES_MAX);
+        return error_refuse(error, "more than %d tensors or values, or cut off",
+                            ENTRIES_MAX);
     g->n_tensors = (size_t)n_tensors;
     g->n_values = (size_t)n_values;
     /* An entry takes at least 13 bytes: no table larger than the file. */
     if ((n_tensors + n_values) > cursor_left(c) / 13)
-        return why_refuse(why, "cut off");
+        return error_refuse(error, "cut off");
     g->tensors = calloc(g->n_tensors + 1, sizeof *g->tensors);
     g->values = calloc(g->n_values + 1, sizeof *g->values);
     return g->tensors == NULL || g->values == NULL ? -ENOMEM : 0;
 }
 
-static int read_file(struct gguf *g, struct why *why)
+static int read_file(struct gguf *g, struct error *error)
 {
     struct cursor c = cursor_of(g->file);
     uint64_t alignment = ALIGNMENT_DEFAULT, at;
-    int rc = read_head(g, &c, why);
+    int rc = read_head(g, &c, error);
 
     if (rc == 0)
-        rc = read_values(g, &c, why);
+        rc = read_values(g, &c, error);
     if (rc == 0)
-        rc = read_tensors(g, &c, why);
+        rc = read_tensors(g, &c, error);
     if (rc != 0)
         return rc;
     if (gguf_value(g, "general.alignment") != NULL &&
         (!gguf_u64(g, "general.alignment", &alignment) || alignment == 0 ||
          alignment > 65536 || alignment % 8 != 0))
-        return why_refuse(why, "general.alignment is no multiple of 8");
+        return error_refuse(error, "general.alignment is no multiple of 8");
     at = (uint64_t)(c.p - g->file.p);
     at = (at + alignment - 1) / alignment * alignment;
     if (at > g->file.n)
         at = g->file.n; /* no tensors, no padding */
     return place_tensors(g, span_of(g->file.p + at, g->file.n - at), alignment,
-                         why);
+                         error);
 }
 
-int gguf_parse(struct span file, struct gguf **ret_g, struct why *ret_why)
+int gguf_parse(struct span file, struct gguf **ret_g, struct error *ret_error)
 {
     struct gguf *g = calloc(1, sizeof *g);
     int rc;
@@ -325,7 +327,7 @@ int gguf_parse(struct span file, struct gguf **ret_g, struct why *ret_why)
     if (g == NULL)
         return -ENOMEM;
     g->file = file;
-    rc = read_file(g, ret_why);
+    rc = read_file(g, ret_error);
     if (rc != 0)
         gguf_close(g);
     else
@@ -355,16 +357,16 @@ static int map_file(const char *path, struct span *ret_file)
     return rc;
 }
 
-int gguf_open(const char *path, struct gguf **ret_g, struct why *ret_why)
+int gguf_open(const char *path, struct gguf **ret_g, struct error *ret_error)
 {
     struct span file = {NULL, 0};
     int rc = map_file(path, &file);
 
     if (rc != 0)
         return rc == -EINVAL
-                   ? why_refuse(ret_why, "not a regular file, or empty")
+                   ? error_refuse(ret_error, "not a regular file, or empty")
                    : rc;
-    rc = gguf_parse(file, ret_g, ret_why);
+    rc = gguf_parse(file, ret_g, ret_error);
     if (rc != 0)
         (void)munmap((void *)(uintptr_t)file.p, file.n); /* was mapped */
     else

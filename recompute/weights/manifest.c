@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/manifest.h"
-#include "base/why.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "store/record.h"
 #include "weights/safetensors.h"
@@ -68,7 +68,7 @@ static int hash_file(const char *dir, const char *name,
 }
 
 int manifest_add_alternative(struct manifest *m, const char *path,
-                             const char *name, struct why *ret_why)
+                             const char *name, struct error *ret_error)
 {
     struct manifest_file *all = reallocarray(
         m->alternatives, m->n_alternatives + 1, sizeof(*m->alternatives));
@@ -76,26 +76,26 @@ int manifest_add_alternative(struct manifest *m, const char *path,
     int err;
 
     if (all == NULL)
-        return why_set(ret_why, -ENOMEM, "no memory");
+        return error_set(ret_error, -ENOMEM, "no memory");
     m->alternatives = all;
     f = &all[m->n_alternatives];
     if (snprintf(f->name, sizeof(f->name), "%s", name) >= (int)sizeof(f->name))
-        return why_set(ret_why, -ENAMETOOLONG, "%s: the name is too long",
-                       name);
+        return error_set(ret_error, -ENAMETOOLONG, "%s: the name is too long",
+                         name);
     err = hash_path(path, f);
     if (err != 0)
-        return why_set(ret_why, err, "%s: %s", name, strerror(-err));
+        return error_set(ret_error, err, "%s: %s", name, strerror(-err));
     m->n_alternatives++;
     return 0;
 }
 
 static int add_file(struct manifest *m, const char *dir, const char *name,
-                    struct why *why)
+                    struct error *error)
 {
     int err = hash_file(dir, name, &m->files[m->n_files]);
 
     if (err != 0)
-        return why_set(why, err, "%s: %s", name, strerror(-err));
+        return error_set(error, err, "%s: %s", name, strerror(-err));
     m->n_files++;
     return 0;
 }
@@ -115,48 +115,49 @@ static bool ends_in(const char *s, const char *end)
 }
 
 int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
-                       struct why *ret_why)
+                       struct error *ret_error)
 {
     DIR *d = opendir(dir);
     size_t n = 0;
 
     if (d == NULL)
-        return why_set(ret_why, -errno, "%s: %s", dir, strerror(errno));
+        return error_set(ret_error, -errno, "%s: %s", dir, strerror(errno));
     for (const struct dirent *e; (e = readdir(d)) != NULL;)
         if (ends_in(e->d_name, ".gguf") &&
             strlen(e->d_name) < MANIFEST_NAME_MAX && n++ == 0)
             strcpy(ret_name, e->d_name); /* it fits */
     (void)closedir(d);                   /* only read */
-    return n == 1 ? 0 : why_refuse(ret_why, "%zu GGUF files, not one", n);
+    return n == 1 ? 0 : error_refuse(ret_error, "%zu GGUF files, not one", n);
 }
 
 /* A deployment: what it declares, and its weights. */
-static int add_deployment(struct manifest *m, const char *dir, struct why *why)
+static int add_deployment(struct manifest *m, const char *dir,
+                          struct error *error)
 {
     char name[MANIFEST_NAME_MAX];
-    int err = manifest_find_gguf(dir, name, why);
+    int err = manifest_find_gguf(dir, name, error);
 
     if (err == 0)
-        err = add_file(m, dir, "engine.json", why);
+        err = add_file(m, dir, "engine.json", error);
     if (err == 0)
-        err = add_file(m, dir, name, why);
+        err = add_file(m, dir, name, error);
     qsort(m->files, m->n_files, sizeof(*m->files), by_name);
     return err;
 }
 
-static int add_files(struct manifest *m, const char *dir, struct why *why)
+static int add_files(struct manifest *m, const char *dir, struct error *error)
 {
     char **shard;
     size_t n;
-    int err = shards_list(dir, &shard, &n, why);
+    int err = shards_list(dir, &shard, &n, error);
 
     if (err != 0)
         return err;
     for (size_t i = 0; i < n && err == 0; i++)
-        err = add_file(m, dir, shard[i], why);
+        err = add_file(m, dir, shard[i], error);
     for (size_t i = 0;
          err == 0 && i < sizeof(plain_files) / sizeof(*plain_files); i++) {
-        err = add_file(m, dir, plain_files[i], why);
+        err = add_file(m, dir, plain_files[i], error);
         if (err == -ENOENT && strcmp(plain_files[i], "config.json") != 0)
             err = 0; /* the others may be missing */
     }
@@ -215,7 +216,7 @@ static void pick(const struct manifest *m, const char *name,
 }
 
 int manifest_init(const char *dir, const char *numerics, const char *recipe,
-                  struct manifest *ret_m, struct why *ret_why)
+                  struct manifest *ret_m, struct error *ret_error)
 {
     struct manifest m = {0};
     int err;
@@ -224,9 +225,9 @@ int manifest_init(const char *dir, const char *numerics, const char *recipe,
     (void)snprintf(m.recipe, sizeof(m.recipe), "%s", recipe);
     m.files = calloc(MANIFEST_FILES_MAX, sizeof(*m.files));
     if (m.files == NULL)
-        return why_set(ret_why, -ENOMEM, "no memory");
-    err = strcmp(numerics, "ggml") == 0 ? add_deployment(&m, dir, ret_why)
-                                        : add_files(&m, dir, ret_why);
+        return error_set(ret_error, -ENOMEM, "no memory");
+    err = strcmp(numerics, "ggml") == 0 ? add_deployment(&m, dir, ret_error)
+                                        : add_files(&m, dir, ret_error);
     if (err == 0)
         err = digest(&m, false, m.manifest);
     if (err == 0)

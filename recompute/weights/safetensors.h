@@ -17,7 +17,7 @@
 
 #include "store/span.h"
 
-struct why;
+struct error;
 
 enum { TENSOR_DIMS_MAX = 8, SAFETENSORS_HEADER_MAX = 100 * 1000 * 1000 };
 
@@ -51,7 +51,7 @@ enum parse safetensors_read(struct span file, struct tensors *t,
 
 /* Maps the weight files of dir, and checks that every tensor stands in the
  * file that the index names. Returns as model_open. */
-int tensors_open(const char *dir, struct tensors *ret_t, struct why *ret_why);
+int tensors_open(const char *dir, struct tensors *ret_t, struct error *ret_why);
 void tensors_close(struct tensors *t);
 /* NULL if there is none. */
 const struct tensor *tensors_find(const struct tensors *t, const char *name);
@@ -59,7 +59,7 @@ const struct tensor *tensors_find(const struct tensors *t, const char *name);
 /* The names of dir's safetensors files, sorted, without doubles: the shards of
  * the index, or model.safetensors. The caller frees each and the list. */
 int shards_list(const char *dir, char ***ret_names, size_t *ret_n,
-                struct why *ret_why);
+                struct error *ret_why);
 void shards_free(char **names, size_t n);
 
 #endif

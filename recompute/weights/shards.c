@@ -3,7 +3,7 @@
  * or model.safetensors), mapped for reading, each tensor where the index says.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/why.h"
+#include "recompute/error.h"
 #include "weights/safetensors.h"
 
 #include <errno.h>
@@ -56,32 +56,32 @@ static int add_name(char **names, size_t *n, const char *name)
 }
 
 /* The index of dir; *ret_index NULL if dir has none. */
-static int read_index(const char *dir, json_t **ret_index, struct why *why)
+static int read_index(const char *dir, json_t **ret_index, struct error *error)
 {
     char path[PATH_MAX];
-    json_error_t error;
+    json_error_t wrong;
     json_t *index;
 
     if (snprintf(path, sizeof(path), "%s/" INDEX, dir) >= (int)sizeof(path))
-        return why_set(why, -ENAMETOOLONG, "the path is too long");
+        return error_set(error, -ENAMETOOLONG, "the path is too long");
     if (access(path, F_OK) != 0) {
         *ret_index = NULL;
         return 0;
     }
-    index = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    index = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
     if (index == NULL)
-        return why_set(why, -EINVAL, INDEX ": line %d: %s", error.line,
-                       error.text);
+        return error_set(error, -EINVAL, INDEX ": line %d: %s", wrong.line,
+                         wrong.text);
     if (!json_is_object(json_object_get(index, "weight_map"))) {
         json_decref(index);
-        return why_set(why, -EINVAL, INDEX ": no weight_map");
+        return error_set(error, -EINVAL, INDEX ": no weight_map");
     }
     *ret_index = index;
     return 0;
 }
 
 static int list_of_index(const json_t *index, char **names, size_t *n,
-                         struct why *why)
+                         struct error *error)
 {
     const char *key;
     json_t *value;
@@ -92,27 +92,28 @@ static int list_of_index(const json_t *index, char **names, size_t *n,
         const char *name = json_string_value(value);
 
         if (!plain_name(name))
-            return why_set(why, -EINVAL, INDEX ": %.100s: bad file name", key);
+            return error_set(error, -EINVAL, INDEX ": %.100s: bad file name",
+                             key);
         err = add_name(names, n, name);
         if (err != 0)
-            return why_set(why, err, INDEX ": %s",
-                           err == -E2BIG ? "too many files" : "no memory");
+            return error_set(error, err, INDEX ": %s",
+                             err == -E2BIG ? "too many files" : "no memory");
     }
-    return *n > 0 ? 0 : why_set(why, -EINVAL, INDEX ": names no file");
+    return *n > 0 ? 0 : error_set(error, -EINVAL, INDEX ": names no file");
 }
 
 static int list_names(const json_t *index, char ***ret_names, size_t *ret_n,
-                      struct why *why)
+                      struct error *error)
 {
     char **names = calloc(SHARDS_MAX + 1, sizeof(*names));
     size_t n = 0;
     int err;
 
     if (names == NULL) {
-        (void)why_set(why, -ENOMEM, "no memory");
+        (void)error_set(error, -ENOMEM, "no memory");
         return -ENOMEM;
     }
-    err = index != NULL ? list_of_index(index, names, &n, why)
+    err = index != NULL ? list_of_index(index, names, &n, error)
                         : add_name(names, &n, ONE_FILE);
     if (err != 0) {
         shards_free(names, n);
@@ -124,14 +125,14 @@ static int list_names(const json_t *index, char ***ret_names, size_t *ret_n,
 }
 
 int shards_list(const char *dir, char ***ret_names, size_t *ret_n,
-                struct why *ret_why)
+                struct error *ret_error)
 {
     json_t *index = NULL;
-    int err = read_index(dir, &index, ret_why);
+    int err = read_index(dir, &index, ret_error);
 
     if (err != 0)
         return err;
-    err = list_names(index, ret_names, ret_n, ret_why);
+    err = list_names(index, ret_names, ret_n, ret_error);
     json_decref(index);
     return err;
 }
@@ -165,7 +166,7 @@ static int map_file(const char *dir, const char *name, struct mapping *ret_m)
 }
 
 static int add_file(struct tensors *t, const char *dir, const char *name,
-                    struct why *why)
+                    struct error *error)
 {
     struct mapping *m = &t->file[t->n_files];
     const char *text;
@@ -173,15 +174,15 @@ static int add_file(struct tensors *t, const char *dir, const char *name,
     int err = map_file(dir, name, m);
 
     if (err != 0) {
-        (void)why_set(why, err, "%s: %s", name, strerror(-err));
+        (void)error_set(error, err, "%s: %s", name, strerror(-err));
         return err;
     }
     t->n_files++;
     if (safetensors_read(span_of(m->p, m->n), t, &text, &tensor) == PARSE_OK)
         return 0;
-    (void)why_set(why, -EINVAL, "%s: %.100s%s%s", name,
-                  tensor != NULL ? tensor : "", tensor != NULL ? ": " : "",
-                  text);
+    (void)error_set(error, -EINVAL, "%s: %.100s%s%s", name,
+                    tensor != NULL ? tensor : "", tensor != NULL ? ": " : "",
+                    text);
     free(tensor);
     return -EINVAL;
 }
@@ -200,7 +201,7 @@ static size_t file_of(const struct tensors *t, const struct tensor *one)
 
 /* Every tensor in exactly the file of the index, and no other. */
 static int check_index(const json_t *index, const struct tensors *t,
-                       char **names, struct why *why)
+                       char **names, struct error *error)
 {
     const json_t *map = json_object_get(index, "weight_map");
 
@@ -209,48 +210,50 @@ static int check_index(const json_t *index, const struct tensors *t,
         const char *name = json_string_value(json_object_get(map, one->name));
 
         if (i > 0 && strcmp(one->name, t->tensor[i - 1].name) == 0)
-            return why_set(why, -EINVAL, "%.100s: stands in two files",
-                           one->name);
+            return error_set(error, -EINVAL, "%.100s: stands in two files",
+                             one->name);
         if (index != NULL &&
             (name == NULL || strcmp(name, names[file_of(t, one)]) != 0))
-            return why_set(why, -EINVAL, INDEX ": %.100s: not in this file",
-                           one->name);
+            return error_set(error, -EINVAL, INDEX ": %.100s: not in this file",
+                             one->name);
     }
     if (index != NULL && json_object_size(map) != t->n)
-        return why_set(why, -EINVAL, INDEX ": names tensors that no file has");
+        return error_set(error, -EINVAL,
+                         INDEX ": names tensors that no file has");
     return 0;
 }
 
 static int open_files(const char *dir, const json_t *index, struct tensors *t,
-                      struct why *why)
+                      struct error *error)
 {
     char **names;
     size_t n;
-    int err = list_names(index, &names, &n, why);
+    int err = list_names(index, &names, &n, error);
 
     if (err != 0)
         return err;
     t->file = calloc(n + 1, sizeof(*t->file));
     if (t->file == NULL) {
-        (void)why_set(why, -ENOMEM, "no memory");
+        (void)error_set(error, -ENOMEM, "no memory");
         err = -ENOMEM;
     }
     for (size_t i = 0; i < n && err == 0; i++)
-        err = add_file(t, dir, names[i], why);
+        err = add_file(t, dir, names[i], error);
     if (err == 0)
-        err = check_index(index, t, names, why);
+        err = check_index(index, t, names, error);
     shards_free(names, n);
     return err;
 }
 
-int tensors_open(const char *dir, struct tensors *ret_t, struct why *ret_why)
+int tensors_open(const char *dir, struct tensors *ret_t,
+                 struct error *ret_error)
 {
     struct tensors t = {0};
     json_t *index = NULL;
-    int err = read_index(dir, &index, ret_why);
+    int err = read_index(dir, &index, ret_error);
 
     if (err == 0)
-        err = open_files(dir, index, &t, ret_why);
+        err = open_files(dir, index, &t, ret_error);
     json_decref(index);
     if (err != 0) {
         tensors_close(&t);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 static int read_file(const char *path, uint8_t **ret_p, size_t *ret_n)
@@ -173,15 +174,15 @@ static int read_declaration(const char *dir, struct capture *c)
     char path[4096];
     uint8_t *p;
     size_t n;
-    struct why why;
+    struct error error;
 
     (void)snprintf(path, sizeof(path), "%s/engine.json", dir);
     int err = read_file(path, &p, &n);
     if (err)
         return complain(path, strerror(-err), err);
-    err = declaration_read(span_of(p, n), &c->declaration, &why);
+    err = declaration_read(span_of(p, n), &c->declaration, &error);
     free(p);
-    return err ? complain(path, why.text, err) : 0;
+    return err ? complain(path, error.text, err) : 0;
 }
 
 int capture_open(const char *dir, struct capture *ret_c)

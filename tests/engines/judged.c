@@ -17,14 +17,14 @@
 #include "search/search.h"
 
 /* Claims of all exchanges in one row, and whose they are. */
-struct pile {
+struct arena {
     struct llama_answers *answers; /* one an exchange */
     struct claim_llama *claims;
     size_t *owner; /* exchange of each claim */
     size_t n;
 };
 
-static void pile_fini(struct pile *p, size_t n_exchanges)
+static void arena_fini(struct arena *p, size_t n_exchanges)
 {
     for (size_t i = 0; p->answers && i < n_exchanges; i++)
         llama_answers_fini(&p->answers[i]);
@@ -34,7 +34,7 @@ static void pile_fini(struct pile *p, size_t n_exchanges)
 }
 
 static int pile_init(const struct judge *q, const struct capture *c,
-                     struct pile *p)
+                     struct arena *p)
 {
     struct llama_request_model m =
         llama_request_model_of(q->text, q->chat, q->recipe);
@@ -101,7 +101,7 @@ static void add_verdict(struct judged *j, const struct plan_verdict *v,
     add_score(j, &v->score);
 }
 
-static int by_plan(const struct judge *q, struct capture *c, struct pile *p,
+static int by_plan(const struct judge *q, struct capture *c, struct arena *p,
                    struct judged *j)
 {
     struct turns turns;
@@ -144,7 +144,7 @@ static void add_found(struct judged *j, const struct search_verdict *v)
     say(j, v->score.compared > 0 ? words : "tokens only");
 }
 
-static int by_search(const struct judge *q, struct pile *p, struct judged *j)
+static int by_search(const struct judge *q, struct arena *p, struct judged *j)
 {
     struct search s = {q->model, q->recipe, q->pool, 0, q->text};
 
@@ -159,7 +159,7 @@ static int by_search(const struct judge *q, struct pile *p, struct judged *j)
 }
 
 /* Those that asked for an answer and got one. */
-static size_t keep_answered(const struct pile *p, struct judged *j, size_t n)
+static size_t keep_answered(const struct arena *p, struct judged *j, size_t n)
 {
     size_t kept = 0;
 
@@ -172,7 +172,7 @@ static size_t keep_answered(const struct pile *p, struct judged *j, size_t n)
 int judge_capture(const struct judge *q, struct capture *c,
                   struct judged *ret_j, size_t *ret_n)
 {
-    struct pile p = {0};
+    struct arena p = {0};
 
     int err = pile_init(q, c, &p);
     for (size_t i = 0; !err && i < c->n; i++) {
@@ -192,6 +192,6 @@ int judge_capture(const struct judge *q, struct capture *c,
         err = by_search(q, &p, ret_j);
     if (!err)
         *ret_n = keep_answered(&p, ret_j, c->n);
-    pile_fini(&p, c->n);
+    arena_fini(&p, c->n);
     return err;
 }

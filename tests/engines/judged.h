@@ -13,13 +13,13 @@
 struct capture;
 struct llama_chat;
 struct llama_model;
-struct llama_text;
+struct llama_vocab;
 struct pool;
 struct recipe;
 
 struct judge {
     const struct llama_model *model;
-    const struct llama_text *text;
+    const struct llama_vocab *text;
     const struct llama_chat *chat;
     const struct recipe *recipe;
     struct pool *pool;

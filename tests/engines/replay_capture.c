@@ -21,8 +21,9 @@
 #include "engine/llama/forward/llama.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 #include "judged.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -60,9 +61,9 @@ static int print_table(const char *dir, const struct judged *j, size_t n)
     return undecided > 0 ? EXIT_INCOMPLETE : EXIT_GOOD;
 }
 
-static int refuse(const char *path, const struct why *why, int code)
+static int refuse(const char *path, const struct error *error, int code)
 {
-    (void)fprintf(stderr, "replay-capture: %s: %s\n", path, why->text);
+    (void)fprintf(stderr, "replay-capture: %s: %s\n", path, error->text);
     return code;
 }
 
@@ -82,44 +83,44 @@ static int judge(const char *dir, struct capture *c, struct judge *q)
 
 static int with_recipe(const char *dir, struct capture *c, struct judge *q)
 {
-    struct why why;
+    struct error error;
     struct recipe recipe;
     uint32_t context = llama_model_shape(q->model)->context;
 
-    int err = recipe_choose(RECIPES, &c->declaration, context, &recipe, &why);
+    int err = recipe_choose(RECIPES, &c->declaration, context, &recipe, &error);
     if (err == -ENOENT) {
-        (void)refuse(dir, &why, 0);
+        (void)refuse(dir, &error, 0);
         printf("requests %zu logprobs 0 differing 0 undecided %zu\n", c->n,
                c->n);
         return EXIT_INCOMPLETE;
     }
     if (err)
-        return refuse(RECIPES, &why, EXIT_SETTINGS);
+        return refuse(RECIPES, &error, EXIT_SETTINGS);
     q->recipe = &recipe;
     return judge(dir, c, q);
 }
 
 /* What the command line says. */
-struct words {
+struct llama_pre_tokenizer {
     const char *dir, *model;
     bool http;
 };
 
-static int with_model(const struct words *w, struct gguf *g)
+static int with_model(const struct llama_pre_tokenizer *w, struct gguf *g)
 {
     struct capture c;
     struct judge q = {.chat = llama_chat_find(g), .http = w->http};
     struct llama_model *model = NULL;
-    struct llama_text *text = NULL;
-    struct why why;
+    struct llama_vocab *text = NULL;
+    struct error error;
     int code;
 
     if (capture_open(w->dir, &c) != 0)
         return EXIT_IO;
-    int err = llama_model_open(g, &model, &why);
-    err = err ? err : llama_text_open(g, &text, &why);
+    int err = llama_model_open(g, &model, &error);
+    err = err ? err : llama_vocab_open(g, &text, &error);
     if (err) {
-        code = refuse(w->model, &why, EXIT_IO);
+        code = refuse(w->model, &error, EXIT_IO);
     } else if (pool_open(0, &q.pool) != 0) {
         code = EXIT_IO;
     } else {
@@ -128,7 +129,7 @@ static int with_model(const struct words *w, struct gguf *g)
         code = with_recipe(w->dir, &c, &q);
         pool_close(q.pool);
     }
-    llama_text_close(text);
+    llama_vocab_close(text);
     llama_model_close(model);
     capture_close(&c);
     return code;
@@ -136,9 +137,10 @@ static int with_model(const struct words *w, struct gguf *g)
 
 int main(int argc, char **argv)
 {
-    struct words w = {.http = argc == 4 && strcmp(argv[1], "--http") == 0};
+    struct llama_pre_tokenizer w = {.http = argc == 4 &&
+                                            strcmp(argv[1], "--http") == 0};
     struct gguf *g;
-    struct why why;
+    struct error error;
 
     if (argc != (w.http ? 4 : 3)) {
         (void)fprintf(stderr,
@@ -148,8 +150,8 @@ int main(int argc, char **argv)
     w.dir = argv[argc - 2];
     w.model = argv[argc - 1];
     dialect_init();
-    if (gguf_open(w.model, &g, &why) != 0)
-        return refuse(w.model, &why, EXIT_IO);
+    if (gguf_open(w.model, &g, &error) != 0)
+        return refuse(w.model, &error, EXIT_IO);
     int code = with_model(&w, g);
     gguf_close(g);
     return code;

@@ -19,6 +19,7 @@
 #include "compare/compare.h"
 #include "job/deployment.h"
 #include "job/run.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 static void print(const char *name, const struct result *r,
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 {
     struct capture c;
     struct served s;
-    struct why why = {""};
+    struct error why = {""};
 
     if (argc != 3 && argc != 4)
         return 2;

@@ -22,7 +22,8 @@
 #include "engine/llama/schedule/plan_replay.h"
 #include "engine/llama/schedule/turn.h"
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -33,7 +34,7 @@ struct bench {
     struct capture capture;
     struct gguf *gguf;
     struct llama_model *model;
-    struct llama_text *text;
+    struct llama_vocab *text;
     struct recipe recipe;
     struct turns turns;
     struct llama_answers answers[CLAIMS_MAX];
@@ -60,7 +61,7 @@ static bool has_ids(const struct claim_llama *c)
 }
 
 /* The claims whose choices can be made again, with samplings of our own. */
-static int pile(struct bench *b)
+static int arena(struct bench *b)
 {
     struct llama_request_model m = {b->text, llama_chat_find(b->gguf),
                                     b->recipe.draws_single};
@@ -165,7 +166,7 @@ static void model_named(const char *dir, char ret_name[64])
 static int open_model(const char *shared, const char *dir, struct bench *b)
 {
     char name[64], path[1200];
-    struct why why;
+    struct error error;
     int err;
 
     model_named(dir, name);
@@ -174,17 +175,17 @@ static int open_model(const char *shared, const char *dir, struct bench *b)
         (void)snprintf(path, sizeof path,
                        "%.900s/captures/engines/llama.cpp/libllama/%s", shared,
                        name);
-    err = gguf_open(path, &b->gguf, &why);
+    err = gguf_open(path, &b->gguf, &error);
     if (err == 0)
-        err = llama_model_open(b->gguf, &b->model, &why);
+        err = llama_model_open(b->gguf, &b->model, &error);
     if (err == 0)
-        err = llama_text_open(b->gguf, &b->text, &why);
-    return err == 0 ? 0 : fail(why.text);
+        err = llama_vocab_open(b->gguf, &b->text, &error);
+    return err == 0 ? 0 : fail(error.text);
 }
 
 static int open_bench(const char *shared, const char *dir, struct bench *b)
 {
-    struct why why;
+    struct error error;
     size_t op;
     int err = capture_open(dir, &b->capture);
 
@@ -192,8 +193,8 @@ static int open_bench(const char *shared, const char *dir, struct bench *b)
         err = open_model(shared, dir, b);
     if (err == 0 && recipe_choose(RECIPES, &b->capture.declaration,
                                   llama_model_shape(b->model)->context,
-                                  &b->recipe, &why) != 0)
-        err = fail(why.text);
+                                  &b->recipe, &error) != 0)
+        err = fail(error.text);
     return err != 0 ? err : turns_of(&b->capture.plan, &b->turns, &op);
 }
 
@@ -204,14 +205,14 @@ static int one(const char *shared, const char *dir, struct pool *pool,
     int err = b == NULL ? -ENOMEM : open_bench(shared, dir, b);
 
     if (err == 0)
-        err = pile(b);
+        err = arena(b);
     if (err == 0)
         err = check(b, dir, pool, t);
     for (size_t i = 0; b != NULL && i < b->n_answers; i++)
         llama_answers_fini(&b->answers[i]);
     if (b != NULL) {
         turns_fini(&b->turns);
-        llama_text_close(b->text);
+        llama_vocab_close(b->text);
         llama_model_close(b->model);
         gguf_close(b->gguf);
         capture_close(&b->capture);

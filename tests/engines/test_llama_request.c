@@ -14,7 +14,8 @@
 #include "capture.h"
 #include "engine/llama/request.h"
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -89,7 +90,7 @@ static bool fed(const struct plan *plan, const struct llama_prompt *prompt)
 }
 
 /* The bytes of a token on the wire end before an unfinished character. */
-static void check_piece(const struct llama_text *text, const char *dir,
+static void check_piece(const struct llama_vocab *text, const char *dir,
                         const char *name, const struct api_candidate *c,
                         struct tally *t)
 {
@@ -97,13 +98,13 @@ static void check_piece(const struct llama_text *text, const char *dir,
 
     if (c->id == TOKEN_NONE || !c->has_bytes)
         return;
-    ours = llama_text_piece(text, (uint32_t)c->id);
+    ours = llama_vocab_piece(text, (uint32_t)c->id);
     t->pieces++;
     if (!span_eq(ours, c->bytes))
         complain(t, dir, name, "a token has other bytes");
 }
 
-static void check_pieces(const struct llama_text *text, const char *dir,
+static void check_pieces(const struct llama_vocab *text, const char *dir,
                          const struct recorded *r, struct tally *t)
 {
     const struct api_answer *a = &r->exchange.answer;
@@ -163,14 +164,14 @@ static void check_request(const struct llama_request_model *m, const char *dir,
 static bool check_capture(const char *dir, const char *model, struct tally *t)
 {
     struct llama_request_model m = {.draws_single = true};
-    struct llama_text *text;
+    struct llama_vocab *text;
     struct gguf *g;
     struct capture c;
-    struct why why;
+    struct error error;
 
-    if (gguf_open(model, &g, &why) != 0)
+    if (gguf_open(model, &g, &error) != 0)
         return false;
-    if (llama_text_open(g, &text, &why) != 0 || capture_open(dir, &c) != 0) {
+    if (llama_vocab_open(g, &text, &error) != 0 || capture_open(dir, &c) != 0) {
         complain(t, dir, "", "does not open");
         gguf_close(g);
         return true;
@@ -180,7 +181,7 @@ static bool check_capture(const char *dir, const char *model, struct tally *t)
     for (size_t i = 0; i < c.n; i++)
         check_request(&m, dir, &c, &c.recorded[i], t);
     capture_close(&c);
-    llama_text_close(text);
+    llama_vocab_close(text);
     gguf_close(g);
     return true;
 }

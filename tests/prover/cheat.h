@@ -37,8 +37,8 @@ void cheats_fini(struct cheats *s);
 
 /* Opens dir's model with every matrix rounded to 8 bits a row (largest value
  * 127), by way of a copy under tmp. Returns as model_open. */
-struct why;
+struct error;
 int model_open_rounded(const char *dir, struct model **ret_m,
-                       struct why *ret_why);
+                       struct error *ret_error);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "config/exit.h"
 #include "config/log.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/template.h"
 #include "recompute/tokenizer.h"
@@ -153,17 +154,17 @@ static void read_options(struct options *o, int argc, char **argv)
 static void open_model(struct prover *p, const struct options *o)
 {
     struct tokenizer *tokenizer;
-    struct why why;
-    int err = model_open(o->model, &p->model, &why);
+    struct error error;
+    int err = model_open(o->model, &p->model, &error);
 
     if (err == 0)
-        err = tokenizer_open(o->model, &tokenizer, &why);
+        err = tokenizer_open(o->model, &tokenizer, &error);
     if (err == 0)
-        err = template_open(o->model, &p->requests.template, &why);
+        err = template_open(o->model, &p->requests.template, &error);
     if (err == 0 && o->cheats.kind == CHEAT_OTHER_WEIGHTS)
-        err = model_open_rounded(o->model, &p->rounded, &why);
+        err = model_open_rounded(o->model, &p->rounded, &error);
     if (err != 0)
-        fatalx(EXIT_IO, "%s", why.text);
+        fatalx(EXIT_IO, "%s", error.text);
     p->requests.tokenizer = tokenizer;
     p->requests.config = model_config(p->model);
 }

@@ -113,13 +113,13 @@ static void remove_file(const char *dir, const char *name)
 }
 
 int model_open_rounded(const char *dir, struct model **ret_m,
-                       struct why *ret_why)
+                       struct error *ret_error)
 {
     static const char name[] = "model.safetensors";
     char to[] = "/tmp/prover-rounded-XXXXXX", path[PATH_MAX];
     struct tensors t;
     FILE *f;
-    int err = tensors_open(dir, &t, ret_why);
+    int err = tensors_open(dir, &t, ret_error);
 
     if (err != 0)
         return err;
@@ -135,7 +135,7 @@ int model_open_rounded(const char *dir, struct model **ret_m,
     if (fclose(f) != 0)
         fatal(EXIT_IO, "%s", path);
     link_file(dir, to, "config.json");
-    err = model_open(to, ret_m, ret_why);
+    err = model_open(to, ret_m, ret_error);
     remove_file(to, name);
     remove_file(to, "config.json");
     (void)rmdir(to); /* empty now */

@@ -10,6 +10,7 @@
 #include "config/log.h"
 #include "engine/assay/matmul.h"
 #include "engine/assay/weights.h"
+#include "recompute/error.h"
 #include "recompute/generate.h"
 
 #include <cblas.h>
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
 {
     struct bench b = {.prompt = 512, .decode = 48, .threads = 1};
     struct forward_options o = {0};
-    struct why why;
+    struct error error;
 
     log_init("bench_recompute", 0);
     for (int c; (c = getopt(argc, argv, "t:p:d:k:")) != -1;) {
@@ -244,8 +245,8 @@ int main(int argc, char **argv)
                            "[-k KERNELS] MODEL_DIR");
     o.threads = b.threads;
     openblas_set_num_threads((int)b.threads);
-    if (model_open(argv[optind], &b.model, &why) != 0)
-        fatalx(EXIT_BAD, "%s", why.text);
+    if (model_open(argv[optind], &b.model, &error) != 0)
+        fatalx(EXIT_BAD, "%s", error.text);
     if (forward_open(b.model, &o, &b.forward) != 0)
         fatalx(EXIT_BAD, "kernels do not run here");
     printf("kernels %s name\n", forward_kernels(b.forward));

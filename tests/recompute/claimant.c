@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "store/record.h"
 
@@ -22,10 +23,10 @@ static void need(bool good, const char *what)
 void claimant_open(struct claimant *c)
 {
     static struct record r;
-    struct why why = {""};
+    struct error error = {""};
 
     *c = (struct claimant){0};
-    need(served_init(MODEL, 1, &c->model, &why) == 0, why.text);
+    need(served_init(MODEL, 1, &c->model, &error) == 0, error.text);
     need(manifest_record(&c->model.manifest, "stories", "", &r), "manifest");
     c->manifest_leaf = strndup(r.text, r.n);
     need(c->manifest_leaf != NULL, "memory");

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -35,12 +36,12 @@ static uint64_t read_value(const struct gguf_value *v)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gguf *g = NULL;
-    struct why why = {""};
+    struct error error = {""};
     uint64_t sum = 0;
     size_t bytes = 0;
 
-    if (gguf_parse(span_of(data, size), &g, &why) != 0) {
-        if (g != NULL || why.text[0] == '\0')
+    if (gguf_parse(span_of(data, size), &g, &error) != 0) {
+        if (g != NULL || error.text[0] == '\0')
             abort();
         return 0;
     }

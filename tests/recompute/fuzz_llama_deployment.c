@@ -7,16 +7,17 @@
 
 #include "engine/llama/declaration.h"
 #include "fuzz.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct declaration d;
-    struct why why = {""};
+    struct error error = {""};
 
-    if (declaration_read(span_of(data, size), &d, &why) == 0)
+    if (declaration_read(span_of(data, size), &d, &error) == 0)
         assert(strlen(d.build.commit) < sizeof(d.build.commit));
     else
-        assert(why.text[0] != '\0');
+        assert(error.text[0] != '\0');
     return 0;
 }

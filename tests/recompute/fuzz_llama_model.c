@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/llama/forward/llama.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -38,7 +39,8 @@ static void run_tokens(const struct llama_model *m, bool flash)
     float *rows = malloc(2 * llama_model_shape(m)->vocab * sizeof *rows);
 
     if (rows == NULL || llama_cache_open(m, &recipe, &c) != 0 ||
-        llama_run_open(m, NULL, NULL, &x) != 0 || llama_place(c, t, 2) != 0 ||
+        llama_run_open(m, NULL, NULL, &x) != 0 ||
+        llama_find_slot(c, t, 2) != 0 ||
         llama_run_ubatch(x, c, t, 2, NULL, rows) != 0)
         abort();
     llama_run_close(x);
@@ -50,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gguf *g = NULL;
     struct llama_model *m = NULL;
-    struct why why = {""};
+    struct error error = {""};
     /* A mapped file starts at a page: so do these bytes. */
     uint8_t *file = aligned_alloc(64, (size + 64) / 64 * 64);
 
@@ -58,13 +60,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     for (size_t i = 0; i < size; i++)
         file[i] = data[i];
-    if (gguf_parse(span_of(file, size), &g, &why) == 0) {
-        if (llama_model_open(g, &m, &why) == 0) {
+    if (gguf_parse(span_of(file, size), &g, &error) == 0) {
+        if (llama_model_open(g, &m, &error) == 0) {
             if (is_small(llama_model_shape(m))) {
                 run_tokens(m, false);
                 run_tokens(m, true);
             }
-        } else if (m != NULL || why.text[0] == '\0') {
+        } else if (m != NULL || error.text[0] == '\0') {
             abort();
         }
     }

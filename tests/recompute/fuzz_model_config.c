@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/assay/model_config.h"
+#include "recompute/error.h"
 
 static void must(bool good)
 {
@@ -19,11 +20,11 @@ static void must(bool good)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct model_config c = {.vocab = 100};
-    struct why why;
+    struct error error;
 
-    (void)generation_config_read(span_of(data, size), &c, &why);
+    (void)generation_config_read(span_of(data, size), &c, &error);
     must(c.n_eos <= MODEL_EOS_MAX);
-    if (model_config_read(span_of(data, size), &c, &why) == PARSE_BAD)
+    if (model_config_read(span_of(data, size), &c, &error) == PARSE_BAD)
         return 0;
     must(c.vocab > 0 && c.hidden > 0 && c.ffn > 0 && c.layers > 0);
     must(c.kv_heads > 0 && c.heads % c.kv_heads == 0);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 #include "store/utf8.h"
@@ -46,14 +47,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *zero = size == 0 ? NULL : memchr(data, 0, size);
     size_t n = zero == NULL ? size : (size_t)(zero - data);
-    struct why why = {""};
+    struct error error = {""};
     struct tokenizer *t;
     int err;
 
     if (n > JSON_MAX)
         return 0;
-    err = tokenizer_parse(span_of(data, n), &t, &why);
-    if (err == -EINVAL && why.text[0] == '\0')
+    err = tokenizer_parse(span_of(data, n), &t, &error);
+    if (err == -EINVAL && error.text[0] == '\0')
         abort();
     if (err != 0)
         return 0;

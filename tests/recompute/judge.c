@@ -17,6 +17,7 @@
 #include "compare/compare.h"
 #include "job/deployment.h"
 #include "job/run.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "store/record.h"
 
@@ -88,15 +89,15 @@ static void judge(const json_t *o)
 
 int main(int argc, char **argv)
 {
-    struct why why = {""};
+    struct error error = {""};
     char *line = NULL;
     size_t room = 0;
 
     if (argc != 2)
         return 2;
-    if (served_init(argv[1], 1, &model, &why) != 0 ||
+    if (served_init(argv[1], 1, &model, &error) != 0 ||
         !manifest_record(&model.manifest, "stories", "", &leaf)) {
-        fprintf(stderr, "judge: %s\n", why.text);
+        fprintf(stderr, "judge: %s\n", error.text);
         return 3;
     }
     while (getline(&line, &room, stdin) > 0) {

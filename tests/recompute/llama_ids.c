@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -29,11 +30,11 @@ static void put_ids(const uint32_t *ids, size_t n)
     putchar('\t');
 }
 
-static void put_pieces(const struct llama_text *t, const uint32_t *ids,
+static void put_pieces(const struct llama_vocab *t, const uint32_t *ids,
                        size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct span s = llama_text_piece(t, ids[i]);
+        struct span s = llama_vocab_piece(t, ids[i]);
 
         for (size_t k = 0; k < s.n; k++)
             printf("%02x", s.p[k]);
@@ -41,9 +42,9 @@ static void put_pieces(const struct llama_text *t, const uint32_t *ids,
     putchar('\n');
 }
 
-static void one(const struct llama_text *t, struct span text)
+static void one(const struct llama_vocab *t, struct span text)
 {
-    static const struct llama_text_how hows[] = {
+    static const struct llama_vocab_options hows[] = {
         {true, true}, {false, false}, {false, true}};
     uint32_t *first = NULL;
     size_t n_first = 0;
@@ -51,7 +52,7 @@ static void one(const struct llama_text *t, struct span text)
     for (size_t i = 0; i < 3; i++) {
         uint32_t *ids;
         size_t n;
-        int err = llama_text_encode(t, text, hows[i], &ids, &n);
+        int err = llama_vocab_encode(t, text, hows[i], &ids, &n);
 
         if (err != 0)
             fail("encode", strerror(-err));
@@ -81,25 +82,25 @@ static bool read_text(uint8_t **ret_p, size_t *ret_n)
 
 int main(int argc, char **argv)
 {
-    struct llama_text *t;
+    struct llama_vocab *t;
     struct gguf *g;
-    struct why why;
+    struct error why;
     uint8_t *p;
     size_t n;
 
     if (argc != 2)
         fail("usage", "llama_ids FILE");
-    if (gguf_open(argv[1], &g, &why) != 0 || llama_text_open(g, &t, &why) != 0)
+    if (gguf_open(argv[1], &g, &why) != 0 || llama_vocab_open(g, &t, &why) != 0)
         fail(argv[1], why.text);
-    for (uint32_t id = 0; id < llama_text_size(t); id++)
-        if (llama_text_ends(t, id))
+    for (uint32_t id = 0; id < llama_vocab_size(t); id++)
+        if (llama_vocab_ends(t, id))
             printf("%u ", id);
     putchar('\n');
     while (read_text(&p, &n)) {
         one(t, span_of(p, n));
         free(p);
     }
-    llama_text_close(t);
+    llama_vocab_close(t);
     gguf_close(g);
     return 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "config/exit.h"
 #include "config/log.h"
+#include "recompute/error.h"
 #include "recompute/generate.h"
 #include "recompute/model.h"
 
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
     size_t n = 0;
     struct model *m;
     struct forward *f;
-    struct why why;
+    struct error error;
 
     log_init("logits", 0);
     for (int c; (c = getopt(argc, argv, "g:")) != -1;) {
@@ -68,8 +69,8 @@ int main(int argc, char **argv)
         fatalx(EXIT_USAGE, "usage: logits [-g N] DIR KERNELS THREADS ID...");
     for (int i = optind + 3; i < argc && n < IDS_MAX; i++)
         ids[n++] = (uint32_t)strtoul(argv[i], NULL, 10);
-    if (model_open(argv[optind], &m, &why) != 0)
-        fatalx(EXIT_BAD, "%s", why.text);
+    if (model_open(argv[optind], &m, &error) != 0)
+        fatalx(EXIT_BAD, "%s", error.text);
     const char *kernels = argv[optind + 1];
     if (strcmp(kernels, "fastest") == 0)
         kernels = NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/request.h"
 #include "recompute/template.h"
@@ -40,16 +41,16 @@ int main(int argc, char **argv)
     struct model_config config = {.context = 1 << 20};
     struct request_model m = {.config = &config};
     struct tokenizer *t;
-    struct why why = {""};
+    struct error error = {""};
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
 
     if (argc != 3)
         return 2;
-    if (tokenizer_open(argv[2], &t, &why) != 0 ||
-        template_open(argv[2], &m.template, &why) != 0) {
-        fprintf(stderr, "prompt_ids: %s\n", why.text);
+    if (tokenizer_open(argv[2], &t, &error) != 0 ||
+        template_open(argv[2], &m.template, &error) != 0) {
+        fprintf(stderr, "prompt_ids: %s\n", error.text);
         return 3;
     }
     m.tokenizer = t;

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "numerics/fixed/kernels.h"
+#include "recompute/error.h"
 #include "recompute/forward.h"
 #include "recompute/model.h"
 #include "tiny_model.h"
@@ -141,10 +142,10 @@ static void compare_model(const char *dir)
 {
     struct run r = {0};
     struct model *m;
-    struct why why = {""};
+    struct error error = {""};
 
-    if (model_open(dir, &m, &why) != 0)
-        fail_msg("%s: %s", dir, why.text);
+    if (model_open(dir, &m, &error) != 0)
+        fail_msg("%s: %s", dir, error.text);
     r.vocab = model_config(m)->vocab;
     r.want = rows(TOKENS, r.vocab);
     number_ids(r.ids, TOKENS, r.vocab, 7);
@@ -203,13 +204,13 @@ static void logits_see_the_past_only(void **state)
     struct tiny_model t = tiny_model_default();
     struct run r = {0};
     struct model *m;
-    struct why why;
+    struct error error;
     char dir[64];
     float *have;
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(model_open(dir, &m, &why), 0);
+    assert_int_equal(model_open(dir, &m, &error), 0);
     assert_int_equal(forward_open(m, NULL, &r.f), 0);
     r.vocab = t.vocab;
     r.want = rows(TOKENS, r.vocab);
@@ -251,13 +252,13 @@ static void every_layer_of_a_member_is_shown(void **state)
     uint32_t ids[3] = {1, 5, 9};
     struct model *m;
     struct forward *f;
-    struct why why;
+    struct error error;
     char dir[64];
     float logits[101];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(model_open(dir, &m, &why), 0);
+    assert_int_equal(model_open(dir, &m, &error), 0);
     assert_int_equal(forward_open(m, NULL, &f), 0);
     struct member one = {.sequence = sequence(f, 3),
                          .ids = ids,
@@ -284,12 +285,12 @@ static void bad_batches_are_refused_and_change_nothing(void **state)
     struct sequence *s;
     struct model *model;
     struct forward *f;
-    struct why why;
+    struct error error;
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(model_open(dir, &model, &why), 0);
+    assert_int_equal(model_open(dir, &model, &error), 0);
     assert_int_equal(forward_open(model, NULL, &f), 0);
     assert_int_equal(sequence_open(f, 97, &s), -EINVAL);
     assert_int_equal(sequence_open(f, 0, &s), -EINVAL);
@@ -316,12 +317,12 @@ static void a_changed_environment_is_refused(void **state)
     struct forward_options o = {.kernels = "none"};
     struct forward *f;
     struct model *m;
-    struct why why;
+    struct error error;
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(model_open(dir, &m, &why), 0);
+    assert_int_equal(model_open(dir, &m, &error), 0);
     assert_int_equal(forward_open(m, &o, &f), -ENOTSUP);
     _mm_setcsr(before | 0x8040);
     assert_int_equal(forward_open(m, NULL, &f), -EDOM);

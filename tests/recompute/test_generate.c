@@ -3,6 +3,7 @@
  * that a forced pass sees what the answer's own passes saw.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recompute/error.h"
 #include "recompute/generate.h"
 #include "recompute/model.h"
 #include "tiny_model.h"
@@ -29,13 +30,13 @@ static int setup(void **state)
 {
     static struct fixture x;
     struct tiny_model t = tiny_model_default();
-    struct why why;
+    struct error error;
 
     /* Two end tokens: one of each file. */
     tiny_model_write(&t, x.dir);
     tiny_model_file(x.dir, "generation_config.json",
                     "{\"eos_token_id\":[2,55]}", 23);
-    assert_int_equal(model_open(x.dir, &x.m, &why), 0);
+    assert_int_equal(model_open(x.dir, &x.m, &error), 0);
     assert_int_equal(forward_open(x.m, NULL, &x.f), 0);
     *state = &x;
     return 0;

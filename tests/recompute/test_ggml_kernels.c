@@ -91,20 +91,21 @@ struct product_case {
     const struct ggml_kernels *kernels;
     struct ggml_build build;
     enum ggml_type type;
-    enum ggml_form form;
+    enum ggml_kernel kernel;
     size_t k, w_n, x_n;
     int kind;
 };
 
-static bool has_form(enum ggml_type type, enum ggml_form form)
+static bool has_form(enum ggml_type type, enum ggml_kernel kernel)
 {
     bool k_quant = type == GGML_Q4_K || type == GGML_Q5_K || type == GGML_Q6_K;
     bool plain = type == GGML_F32 || type == GGML_F16 || type == GGML_BF16;
 
-    return form == FORM_DOT || (form == FORM_CHAIN && plain) ||
-           (form == FORM_TILED && k_quant) ||
-           (form == FORM_COLUMNS && (type == GGML_Q4_0 || type == GGML_Q4_K)) ||
-           (form == FORM_PAIRS && type == GGML_Q4_K);
+    return kernel == KERNEL_DOT || (kernel == KERNEL_CHAIN && plain) ||
+           (kernel == KERNEL_TILED && k_quant) ||
+           (kernel == KERNEL_COLUMNS &&
+            (type == GGML_Q4_0 || type == GGML_Q4_K)) ||
+           (kernel == KERNEL_PAIRS && type == GGML_Q4_K);
 }
 
 static void compare_product(const struct product_case *c)
@@ -133,12 +134,12 @@ static void compare_product(const struct product_case *c)
     memset(fast, 0, sizeof fast);
     memset(slow, 0, sizeof slow);
     t.out = fast;
-    ggml_tile(c->kernels, c->form, &t);
+    ggml_tile(c->kernels, c->kernel, &t);
     t.out = slow;
-    ggml_tile_ref(c->form, &t);
+    ggml_tile_ref(c->kernel, &t);
     if (memcmp(fast, slow, sizeof fast) != 0)
-        fail_msg("%s: %s form %d lanes %u bf16 %d k %zu, %zu by %zu, kind %d",
-                 c->kernels->name, ggml_type_name(c->type), c->form,
+        fail_msg("%s: %s kernel %d lanes %u bf16 %d k %zu, %zu by %zu, kind %d",
+                 c->kernels->name, ggml_type_name(c->type), c->kernel,
                  c->build.lanes, c->build.bf16, c->k, c->w_n, c->x_n, c->kind);
 }
 
@@ -174,11 +175,11 @@ static void products_equal_the_reference(void **state)
 
     for (size_t b = 0; b < BUILDS; b++)
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-            for (int form = 0; form < FORMS; form++) {
+            for (int kernel = 0; kernel < GGML_KERNELS; kernel++) {
                 c.build = builds[b];
                 c.type = types[i];
-                c.form = (enum ggml_form)form;
-                if (has_form(c.type, c.form))
+                c.kernel = (enum ggml_kernel)kernel;
+                if (has_form(c.type, c.kernel))
                     compare_sizes(c);
             }
 }

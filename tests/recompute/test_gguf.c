@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -97,23 +98,23 @@ static struct file good(void)
 static void is_refused(const struct file *f, const char *sentence)
 {
     struct gguf *g = NULL;
-    struct why why = {""};
+    struct error error = {""};
 
-    assert_int_equal(gguf_parse(span_of(f->bytes, f->n), &g, &why), -EINVAL);
-    if (strstr(why.text, sentence) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", why.text, sentence);
+    assert_int_equal(gguf_parse(span_of(f->bytes, f->n), &g, &error), -EINVAL);
+    if (strstr(error.text, sentence) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, sentence);
 }
 
 static void values_and_tensors_are_found_by_name(void **state)
 {
     struct file f = good();
     struct gguf *g = NULL;
-    struct why why = {""};
+    struct error error = {""};
     uint64_t n = 0;
     struct span s;
 
     (void)state;
-    assert_int_equal(gguf_parse(span_of(f.bytes, f.n), &g, &why), 0);
+    assert_int_equal(gguf_parse(span_of(f.bytes, f.n), &g, &error), 0);
     assert_true(gguf_u64(g, "llama.block_count", &n));
     assert_int_equal(n, 5);
     assert_true(gguf_str(g, "general.architecture", &s));
@@ -130,11 +131,11 @@ static void arrays_are_walked(void **state)
 {
     struct file f = good();
     struct gguf *g = NULL;
-    struct why why = {""};
+    struct error error = {""};
     struct cursor c;
 
     (void)state;
-    assert_int_equal(gguf_parse(span_of(f.bytes, f.n), &g, &why), 0);
+    assert_int_equal(gguf_parse(span_of(f.bytes, f.n), &g, &error), 0);
     assert_int_equal(gguf_value(g, "tokens")->n, 2);
     c = cursor_of(gguf_value(g, "tokens")->bytes);
     assert_true(span_eq_str(gguf_next_string(&c), "<s>"));
@@ -152,9 +153,9 @@ static void every_cut_is_refused(void **state)
     (void)state;
     for (size_t n = 0; n < f.n; n++) {
         struct gguf *g = NULL;
-        struct why why = {""};
+        struct error error = {""};
 
-        if (gguf_parse(span_of(f.bytes, n), &g, &why) == 0)
+        if (gguf_parse(span_of(f.bytes, n), &g, &error) == 0)
             fail_msg("%zu of %zu bytes were taken for a file", n, f.n);
     }
 }

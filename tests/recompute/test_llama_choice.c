@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "engine/llama/forward/llama.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -37,12 +38,12 @@ static void open_world(struct world *w, const char *file, bool flash,
                        bool unified)
 {
     char path[512];
-    struct why why = {""};
+    struct error error = {""};
 
     memset(w, 0, sizeof *w);
     (void)snprintf(path, sizeof path, "%s%s", FOLDER, file);
-    assert_int_equal(gguf_open(path, &w->g, &why), 0);
-    assert_int_equal(llama_model_open(w->g, &w->m, &why), 0);
+    assert_int_equal(gguf_open(path, &w->g, &error), 0);
+    assert_int_equal(llama_model_open(w->g, &w->m, &error), 0);
     w->recipe = (struct llama_recipe){.build = {.lanes = 16,
                                                 .bf16 = true,
                                                 .blas = true,
@@ -91,14 +92,14 @@ static void tokens(const struct world *w, struct llama_token *t, uint32_t n,
 /* The ubatch whole, and sequence by sequence under its choice. */
 static void compare_parts(struct world *w, struct llama_token *t, uint32_t n)
 {
-    struct llama_choice_room room[SEQUENCES];
-    struct llama_choice choice[SEQUENCES];
+    struct llama_selection_room room[SEQUENCES];
+    struct llama_selection choice[SEQUENCES];
 
-    assert_int_equal(llama_place(w->c, t, (size_t)SEQUENCES * n), 0);
+    assert_int_equal(llama_find_slot(w->c, t, (size_t)SEQUENCES * n), 0);
     for (uint32_t s = 0; s < SEQUENCES; s++) {
         struct llama_part part = {t, (size_t)SEQUENCES * n, (size_t)s * n, n};
 
-        llama_choose(w->c, &part, &room[s], &choice[s]);
+        llama_select_kernels(w->c, &part, &room[s], &choice[s]);
     }
     assert_int_equal(llama_run_ubatch(w->run, w->c, t, (size_t)SEQUENCES * n,
                                       NULL, w->rows[0]),
@@ -135,16 +136,16 @@ static void a_sequence_alone_gets_the_bits_it_had_in_company(void **state)
 }
 
 static void run_alone(struct world *w, struct llama_token *t, size_t n,
-                      const struct llama_choice *choice, float *rows)
+                      const struct llama_selection *choice, float *rows)
 {
-    assert_int_equal(llama_place(w->c, t, n), 0);
+    assert_int_equal(llama_find_slot(w->c, t, n), 0);
     assert_int_equal(llama_run_ubatch(w->run, w->c, t, n, choice, rows), 0);
 }
 
 /* Steps of sequence 0: one by one, then again all at once. */
 static void known_steps_can_be_run_at_once(void **state)
 {
-    const struct llama_choice each = {
+    const struct llama_selection each = {
         .rows = 1, .wanted = 1, .stream_rows = 1, .each = true};
 
     (void)state;
@@ -170,7 +171,7 @@ static void known_steps_can_be_run_at_once(void **state)
 
 static void another_choice_gives_other_bits(void **state)
 {
-    const struct llama_choice company = {
+    const struct llama_selection company = {
         .rows = 2, .wanted = 2, .stream_rows = 1};
     struct world w;
     struct llama_token t[ALL];
@@ -187,7 +188,7 @@ static void another_choice_gives_other_bits(void **state)
 
 static void a_choice_that_contradicts_the_tokens_is_refused(void **state)
 {
-    const struct llama_choice bad[] = {
+    const struct llama_selection bad[] = {
         {.rows = 1, .wanted = 1, .stream_rows = 1},
         {.rows = 2, .first = 1, .wanted = 1, .stream_rows = 1},
         {.rows = 2, .wanted = 0, .stream_rows = 1},

@@ -22,6 +22,7 @@
 #include "engine/llama/forward/llama.h"
 #include "halve.h"
 #include "numerics/ggml/kernels.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
@@ -117,7 +118,7 @@ struct replay {
 
 static void step(struct replay *r, struct llama_token *t, size_t n)
 {
-    assert_int_equal(llama_place(r->cache, t, n), 0);
+    assert_int_equal(llama_find_slot(r->cache, t, n), 0);
     assert_int_equal(llama_run_ubatch(r->run, r->cache, t, n, NULL, r->row), 0);
 }
 
@@ -147,20 +148,20 @@ static size_t replay_golden(struct replay *r, const struct golden *g,
 static struct gguf *open_weights(const char *path, struct span *ret_halves)
 {
     struct gguf *g = NULL, *f32 = NULL;
-    struct why why;
+    struct error error;
     char other[512];
     const char *f16 = strstr(path, "-f16.gguf");
 
     if (f16 == NULL) {
-        assert_int_equal(gguf_open(path, &g, &why), 0);
+        assert_int_equal(gguf_open(path, &g, &error), 0);
         return g;
     }
     (void)snprintf(other, sizeof other, "%.*s-f32.gguf", (int)(f16 - path),
                    path);
-    assert_int_equal(gguf_open(other, &f32, &why), 0);
+    assert_int_equal(gguf_open(other, &f32, &error), 0);
     *ret_halves = halve(f32);
     gguf_close(f32);
-    assert_int_equal(gguf_parse(*ret_halves, &g, &why), 0);
+    assert_int_equal(gguf_parse(*ret_halves, &g, &error), 0);
     return g;
 }
 
@@ -173,7 +174,7 @@ static void compare_file(const char *name, const char *kernels)
     struct pool *pool = NULL;
     struct replay r = {0};
     struct span halves = {NULL, 0};
-    struct why why = {""};
+    struct error error = {""};
     struct llama_recipe recipe = recipe_of(name);
     uint32_t vocab;
     size_t d;
@@ -181,8 +182,8 @@ static void compare_file(const char *name, const char *kernels)
     (void)snprintf(path, sizeof path, "%s/%.*s.gguf", FOLDER,
                    (int)(strstr(name, "-fa") - name), name);
     g = open_weights(path, &halves);
-    if (llama_model_open(g, &m, &why) != 0)
-        fail_msg("%s: %s", path, why.text);
+    if (llama_model_open(g, &m, &error) != 0)
+        fail_msg("%s: %s", path, error.text);
     vocab = llama_model_shape(m)->vocab;
     (void)snprintf(path, sizeof path, "%s/%s", FOLDER, name);
     golden_read(path, vocab, &golden);

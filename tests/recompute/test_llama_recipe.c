@@ -15,6 +15,7 @@
 
 #include "engine/llama/declaration.h"
 #include "engine/llama/recipe.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 #define NEW "b11434 (ggml 0.26.0)"
@@ -25,7 +26,7 @@ static struct declaration read_json(const char *build, const char *isa,
                                     const char *command)
 {
     struct declaration d;
-    struct why why;
+    struct error error;
     char json[1024];
 
     (void)snprintf(json, sizeof(json),
@@ -33,14 +34,14 @@ static struct declaration read_json(const char *build, const char *isa,
                    "\"gcc 12.2 -O3 -march=native\",\"machine\":{\"isa\":\"%s\"}"
                    ",\"command\":\"%s\"}",
                    build, isa, command);
-    assert_int_equal(declaration_read(span_str(json), &d, &why), 0);
+    assert_int_equal(declaration_read(span_str(json), &d, &error), 0);
     return d;
 }
 
 static int choose(const struct declaration *d, struct recipe *r,
-                  struct why *why)
+                  struct error *error)
 {
-    return recipe_choose(RECIPES, d, 512, r, why);
+    return recipe_choose(RECIPES, d, 512, r, error);
 }
 
 static struct recipe recipe_of(const char *build, const char *isa,
@@ -48,11 +49,11 @@ static struct recipe recipe_of(const char *build, const char *isa,
 {
     struct declaration d = read_json(build, isa, command);
     struct recipe r;
-    struct why why = {""};
+    struct error error = {""};
 
-    int err = choose(&d, &r, &why);
+    int err = choose(&d, &r, &error);
     if (err)
-        print_error("%s\n", why.text);
+        print_error("%s\n", error.text);
     assert_int_equal(err, 0);
     return r;
 }
@@ -126,13 +127,13 @@ static void flags_that_change_an_answer_are_followed_or_refused(void **state)
         "--no-repack",         "--spec-draft-n-max 4",
         "-md d.gguf"};
     struct recipe r, plain;
-    struct why why;
+    struct error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
         struct declaration d = read_json(NEW, ZEN, refused[i]);
-        assert_int_equal(choose(&d, &r, &why), -ENOENT);
-        assert_non_null(strstr(why.text, "does not cover"));
+        assert_int_equal(choose(&d, &r, &error), -ENOENT);
+        assert_non_null(strstr(error.text, "does not cover"));
     }
     plain = recipe_of(NEW, ZEN, "llama-server -t 2 --timeout 3 -to 4 -a s");
     assert_false(plain.own_samplers || plain.own_template || plain.shifts);
@@ -153,13 +154,13 @@ static void an_unknown_build_names_the_nearest(void **state)
                  {"commit 273442644 (ggml 0.10.1)", "llama.cpp-2026-05"},
                  {"of today", "llama.cpp-2026-05"}};
     struct recipe r;
-    struct why why;
+    struct error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct declaration d = read_json(cases[i].build, ZEN, "llama-server");
-        assert_int_equal(choose(&d, &r, &why), -ENOENT);
-        assert_non_null(strstr(why.text, cases[i].nearest));
+        assert_int_equal(choose(&d, &r, &error), -ENOENT);
+        assert_non_null(strstr(error.text, cases[i].nearest));
     }
 }
 
@@ -168,16 +169,16 @@ static void what_a_recipe_does_not_cover_is_refused(void **state)
     static const char *const isa[] = {"AVX-512, AVX512_BF16, AVX512-FP16",
                                       "AVX-512, AVX512_BF16, AMX_INT8"};
     struct recipe r;
-    struct why why;
+    struct error error;
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct declaration d = read_json(NEW, isa[i], "llama-server");
-        assert_int_equal(choose(&d, &r, &why), -ENOENT);
+        assert_int_equal(choose(&d, &r, &error), -ENOENT);
     }
     struct declaration d = read_json(NEW, ZEN, "llama-server -ctk q8_0");
-    assert_int_equal(choose(&d, &r, &why), -ENOENT);
-    assert_non_null(strstr(why.text, "q8_0"));
+    assert_int_equal(choose(&d, &r, &error), -ENOENT);
+    assert_non_null(strstr(error.text, "q8_0"));
 }
 
 static void wrong_types_are_refused(void **state)
@@ -190,11 +191,12 @@ static void wrong_types_are_refused(void **state)
                                       "{\"kv_unified\":1}",
                                       "{\"engine\":\"a\",\"engine\":\"a\"}"};
     struct declaration d;
-    struct why why;
+    struct error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        assert_int_equal(declaration_read(span_str(bad[i]), &d, &why), -EINVAL);
+        assert_int_equal(declaration_read(span_str(bad[i]), &d, &error),
+                         -EINVAL);
 }
 
 int main(void)

@@ -18,24 +18,25 @@
 
 #include "engine/llama/request.h"
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 #include "store/dialect.h"
 
-static struct llama_text *text;
+static struct llama_vocab *text;
 static struct api_exchange exchange;
 
 static int open_all(void **state)
 {
     struct gguf *g;
-    struct why why;
-    int err = gguf_open(VOCABULARIES "/spm.gguf", &g, &why);
+    struct error error;
+    int err = gguf_open(VOCABULARIES "/spm.gguf", &g, &error);
 
     (void)state;
     dialect_init();
     if (err == 0)
-        err = llama_text_open(g, &text, &why);
+        err = llama_vocab_open(g, &text, &error);
     gguf_close(g);
     return err;
 }
@@ -43,7 +44,7 @@ static int open_all(void **state)
 static int close_all(void **state)
 {
     (void)state;
-    llama_text_close(text);
+    llama_vocab_close(text);
     return 0;
 }
 

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
+#include "engine/llama/sampler/candidate_sort.h"
 #include "engine/llama/sampler/mersenne.h"
-#include "engine/llama/sampler/order.h"
 #include "engine/llama/sampler/sampler.h"
 
 /* ISO C++ 26.6.6: the 10000th word of a default mt19937. */
@@ -61,9 +61,9 @@ static void equal_values_lie_as_the_cpp_library_leaves_them(void **state)
         for (uint32_t i = 0; i < n; i++)
             v[i] = (struct rated){i, (float)(mersenne_word(&m) % span), 0};
         if (kind == 'a')
-            order_all(v, n);
+            candidate_sort_all(v, n);
         else
-            order_partial(v, n_top, n);
+            candidate_sort_partial(v, n_top, n);
         assert_true(digest(v, n_top) == want);
         free(v);
         rows++;
@@ -86,7 +86,7 @@ static void buckets_find_the_same_best_ones(void **state)
         v[i] = (struct rated){i, (float)(mersenne_unit(&m) * 40 - 25), 0};
     v[17].logit = -INFINITY;
     for (size_t top = 1; top <= SIZE; top += 357) {
-        size_t have = order_buckets(v, SIZE, top, out), better = 0;
+        size_t have = candidate_sort_buckets(v, SIZE, top, out), better = 0;
 
         assert_true(have >= top && have <= SIZE);
         for (size_t i = 1; i < top; i++)

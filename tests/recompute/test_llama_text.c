@@ -16,46 +16,47 @@
 #include <cmocka.h>
 
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 #include "store/dialect.h"
 
-static const struct llama_text_how whole = {true, true};
-static const struct llama_text_how plain = {false, false};
+static const struct llama_vocab_options whole = {true, true};
+static const struct llama_vocab_options plain = {false, false};
 
-static int open_text(const char *name, struct llama_text **ret_t,
-                     struct why *why)
+static int open_text(const char *name, struct llama_vocab **ret_t,
+                     struct error *error)
 {
     char path[512];
     struct gguf *g;
     int err;
 
     (void)snprintf(path, sizeof path, "%s/%s.gguf", VOCABULARIES, name);
-    assert_int_equal(gguf_open(path, &g, why), 0);
-    err = llama_text_open(g, ret_t, why);
+    assert_int_equal(gguf_open(path, &g, error), 0);
+    err = llama_vocab_open(g, ret_t, error);
     gguf_close(g); /* only borrowed for the call */
     return err;
 }
 
-static struct llama_text *opened(const char *name)
+static struct llama_vocab *opened(const char *name)
 {
-    struct llama_text *t;
-    struct why why;
+    struct llama_vocab *t;
+    struct error error;
 
-    assert_int_equal(open_text(name, &t, &why), 0);
+    assert_int_equal(open_text(name, &t, &error), 0);
     return t;
 }
 
 /* want: the ids, each after a space. */
-static void encodes(const struct llama_text *t, struct llama_text_how how,
+static void encodes(const struct llama_vocab *t, struct llama_vocab_options how,
                     const char *text, const char *want)
 {
     char got[512] = "";
     uint32_t *ids;
     size_t n, at = 0;
 
-    assert_int_equal(llama_text_encode(t, span_str(text), how, &ids, &n), 0);
+    assert_int_equal(llama_vocab_encode(t, span_str(text), how, &ids, &n), 0);
     for (size_t i = 0; i < n; i++)
         at += (size_t)snprintf(got + at, sizeof got - at, " %u", ids[i]);
     free(ids);
@@ -64,7 +65,7 @@ static void encodes(const struct llama_text *t, struct llama_text_how how,
 
 static void pieces_join_by_score_and_fall_back_to_bytes(void **state)
 {
-    struct llama_text *t = opened("spm");
+    struct llama_vocab *t = opened("spm");
 
     (void)state;
     encodes(t, whole, "", " 1");
@@ -72,54 +73,54 @@ static void pieces_join_by_score_and_fall_back_to_bytes(void **state)
     encodes(t, plain, "ab c", " 259 263 259 262");
     encodes(t, plain, "\xc3\xa9 \xc3\xbc", " 259 267 259 198 191");
     encodes(t, plain, " a", " 259 265");
-    llama_text_close(t);
+    llama_vocab_close(t);
     t = opened("spm-bare");
     encodes(t, whole, "abc", " 266");
     encodes(t, whole, "abcabc\n", " 266 266 13");
-    llama_text_close(t);
+    llama_vocab_close(t);
     t = opened("spm-around");
     encodes(t, whole, "", " 1 2");
-    llama_text_close(t);
+    llama_vocab_close(t);
 }
 
 /* A text after a token gets a space of its own. */
 static void names_are_tokens_where_they_are_parsed(void **state)
 {
-    struct llama_text *t = opened("spm");
+    struct llama_vocab *t = opened("spm");
 
     (void)state;
     encodes(t, whole, "a<s>a", " 1 265 1 265");
     encodes(t, plain, "a<s>a", " 265 63 118 65 260");
     encodes(t, plain, "<mark>bc", " 268 259 264"); /* a user's one, always */
-    llama_text_close(t);
+    llama_vocab_close(t);
     t = opened("bpe-llama");
     encodes(t, whole, "<|im_start|>xhello<|im_end|>", " 265 267 259 266");
-    llama_text_close(t);
+    llama_vocab_close(t);
 }
 
 static void the_pattern_decides_the_words(void **state)
 {
-    struct llama_text *t = opened("bpe-llama");
+    struct llama_vocab *t = opened("bpe-llama");
 
     (void)state;
     encodes(t, plain, "hello w 1234 \xc3\xa9", " 259 260 220 262 19 220 263");
     encodes(t, whole, "zzz", " 265 264"); /* a whole word needs no merge */
-    llama_text_close(t);
+    llama_vocab_close(t);
     t = opened("bpe-smollm");
     encodes(t, whole, "hello w 1234 \xc3\xa9",
             " 259 260 220 16 17 18 19 220 263");
     encodes(t, whole, "zzz", " 89 89 89");
-    llama_text_close(t);
+    llama_vocab_close(t);
 }
 
-static void is_piece(const struct llama_text *t, uint32_t id, const char *want)
+static void is_piece(const struct llama_vocab *t, uint32_t id, const char *want)
 {
-    assert_true(span_eq_str(llama_text_piece(t, id), want));
+    assert_true(span_eq_str(llama_vocab_piece(t, id), want));
 }
 
 static void pieces_are_the_bytes_on_the_wire(void **state)
 {
-    struct llama_text *t = opened("spm");
+    struct llama_vocab *t = opened("spm");
     uint32_t id = 0;
 
     (void)state;
@@ -128,30 +129,30 @@ static void pieces_are_the_bytes_on_the_wire(void **state)
     is_piece(t, 265, " a");
     is_piece(t, 268, "<mark>");
     is_piece(t, 999, "");
-    assert_true(span_eq_str(llama_text_name(t, 269), "[EMPTY_269]"));
-    assert_true(llama_text_ends(t, 2));
-    assert_false(llama_text_ends(t, 1));
-    assert_true(llama_text_begin(t, &id));
+    assert_true(span_eq_str(llama_vocab_name(t, 269), "[EMPTY_269]"));
+    assert_true(llama_vocab_ends(t, 2));
+    assert_false(llama_vocab_ends(t, 1));
+    assert_true(llama_vocab_begin(t, &id));
     assert_int_equal(id, 1);
-    llama_text_close(t);
+    llama_vocab_close(t);
     t = opened("bpe-smollm");
     is_piece(t, 263, "\xc3\xa9");
     is_piece(t, 266, ""); /* a control token by its name */
-    assert_true(llama_text_ends(t, 266));
-    assert_false(llama_text_begin(t, &id));
-    llama_text_close(t);
+    assert_true(llama_vocab_ends(t, 266));
+    assert_false(llama_vocab_begin(t, &id));
+    llama_vocab_close(t);
 }
 
 static void what_is_not_utf8_is_refused(void **state)
 {
-    struct llama_text *t = opened("spm");
+    struct llama_vocab *t = opened("spm");
     uint32_t *ids;
     size_t n;
 
     (void)state;
-    assert_int_equal(llama_text_encode(t, span_of("a\xff", 2), plain, &ids, &n),
-                     -EILSEQ);
-    llama_text_close(t);
+    assert_int_equal(
+        llama_vocab_encode(t, span_of("a\xff", 2), plain, &ids, &n), -EILSEQ);
+    llama_vocab_close(t);
 }
 
 static void a_bad_file_is_refused_in_words(void **state)
@@ -172,12 +173,12 @@ static void a_bad_file_is_refused_in_words(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct llama_text *t;
-        struct why why;
+        struct llama_vocab *t;
+        struct error error;
 
-        assert_int_equal(open_text(rows[i][0], &t, &why), -EINVAL);
-        if (strstr(why.text, rows[i][1]) == NULL)
-            fail_msg("%s: %s", rows[i][0], why.text);
+        assert_int_equal(open_text(rows[i][0], &t, &error), -EINVAL);
+        if (strstr(error.text, rows[i][1]) == NULL)
+            fail_msg("%s: %s", rows[i][0], error.text);
     }
 }
 

@@ -3,6 +3,7 @@
  * every file that decides an answer is in them.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recompute/error.h"
 #include "recompute/manifest.h"
 #include "recompute/model.h"
 #include "store/kind.h"
@@ -53,7 +54,7 @@ static void digests_are_those_of_coreutils(void **state)
 {
     struct tiny_model t = tiny_model_default();
     struct manifest m;
-    struct why why;
+    struct error error;
     char dir[64];
 
     (void)state;
@@ -61,7 +62,7 @@ static void digests_are_those_of_coreutils(void **state)
     tiny_model_write(&t, dir);
     tiny_model_file(dir, "tokenizer.json", "{}", 2);
     tiny_model_file(dir, "README.md", "no part of it", 13);
-    assert_int_equal(manifest_init(dir, "fixed", "", &m, &why), 0);
+    assert_int_equal(manifest_init(dir, "fixed", "", &m, &error), 0);
     assert_int_equal(m.n_files, 6);
     must_print(dir, m.weights, "sha256sum *.safetensors | sha256sum");
     must_print(dir, m.config, "sha256sum config.json");
@@ -81,15 +82,15 @@ static void every_file_changes_the_manifest(void **state)
         "tokenizer.json", "tokenizer_config.json", "model.safetensors"};
     struct tiny_model t = tiny_model_default();
     struct manifest before, after;
-    struct why why;
+    struct error error;
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(manifest_init(dir, "fixed", "", &before, &why), 0);
+    assert_int_equal(manifest_init(dir, "fixed", "", &before, &error), 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         tiny_model_file(dir, names[i], "{ }", 3);
-        assert_int_equal(manifest_init(dir, "fixed", "", &after, &why), 0);
+        assert_int_equal(manifest_init(dir, "fixed", "", &after, &error), 0);
         assert_memory_not_equal(before.manifest, after.manifest, 32);
         assert_int_equal(memcmp(before.weights, after.weights, 32) == 0,
                          i + 1 < sizeof(names) / sizeof(names[0]));
@@ -105,13 +106,13 @@ static void its_record_keeps_the_grammar(void **state)
     struct tiny_model t = tiny_model_default();
     static struct record r;
     struct manifest m;
-    struct why why;
+    struct error error;
     const char *text = "";
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(manifest_init(dir, "fixed", "", &m, &why), 0);
+    assert_int_equal(manifest_init(dir, "fixed", "", &m, &error), 0);
     assert_true(manifest_record(&m, "tiny model", "e0", &r));
     if (!record_check_body(kind_find("manifest"), span_of(r.text, r.n), &text))
         fail_msg("%s", text);
@@ -122,10 +123,10 @@ static void its_record_keeps_the_grammar(void **state)
 static void a_directory_without_a_model_is_refused(void **state)
 {
     struct manifest m;
-    struct why why;
+    struct error error;
 
     (void)state;
-    assert_int_equal(manifest_init("/nonexistent", "fixed", "", &m, &why),
+    assert_int_equal(manifest_init("/nonexistent", "fixed", "", &m, &error),
                      -ENOENT);
 }
 

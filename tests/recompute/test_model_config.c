@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/model_config.h"
+#include "recompute/error.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@
 static struct model_config taken(const char *json)
 {
     struct model_config c;
-    struct why why = {""};
+    struct error why = {""};
 
     if (model_config_read(span_str(json), &c, &why) != PARSE_OK)
         fail_msg("%s: %s", json, why.text);
@@ -34,7 +35,7 @@ static struct model_config taken(const char *json)
 static void refused(const char *json, const char *why)
 {
     struct model_config c;
-    struct why have = {""};
+    struct error have = {""};
 
     if (model_config_read(span_str(json), &c, &have) != PARSE_BAD)
         fail_msg("taken: %s", json);
@@ -147,7 +148,7 @@ static void numbers_out_of_range_are_refused(void **state)
 static void end_tokens_of_both_files_are_joined(void **state)
 {
     struct model_config c = taken(LLAMA ",\"eos_token_id\":[2,7]}");
-    struct why why;
+    struct error why;
 
     (void)state;
     assert_int_equal(

@@ -3,6 +3,7 @@
  * refused with its reason; what the format allows is read.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "tiny_model.h"
 #include "weights/safetensors.h"
@@ -148,7 +149,7 @@ static void what_the_format_allows_is_read(void **state)
 static void model_refused(const struct tiny_model *t, const char *name,
                           const char *bytes, const char *why)
 {
-    struct why have = {""};
+    struct error have = {""};
     struct model *m;
     char dir[64];
 
@@ -212,7 +213,7 @@ static void weights_that_do_not_fit_are_refused(void **state)
 static void shards_and_one_file_are_the_same_model(void **state)
 {
     struct tiny_model t = tiny_model_default();
-    struct why why;
+    struct error why;
     struct model *m;
     char dir[64];
 

@@ -4,6 +4,7 @@
  * models is peer_tokenizer.py.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recompute/error.h"
 #include "recompute/tokenizer.h"
 
 #include <errno.h>
@@ -30,12 +31,12 @@
 
 static struct tokenizer *open_form(const char *form)
 {
-    struct why why = {""};
+    struct error error = {""};
     struct tokenizer *t;
-    int err = tokenizer_parse(span_str(form), &t, &why);
+    int err = tokenizer_parse(span_str(form), &t, &error);
 
     if (err != 0)
-        fail_msg("%s", why.text);
+        fail_msg("%s", error.text);
     return t;
 }
 
@@ -58,12 +59,12 @@ static void expect(const char *form, const char *text, const char *ids)
 
 static void refused(const char *form, const char *words)
 {
-    struct why why = {""};
+    struct error error = {""};
     struct tokenizer *t;
 
-    assert_int_equal(tokenizer_parse(span_str(form), &t, &why), -EINVAL);
-    if (strstr(why.text, words) == NULL)
-        fail_msg("\"%s\" is not in \"%s\"", words, why.text);
+    assert_int_equal(tokenizer_parse(span_str(form), &t, &error), -EINVAL);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", words, error.text);
 }
 
 static void joins_by_rank_then_from_the_left(void **state)

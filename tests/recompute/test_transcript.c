@@ -3,6 +3,7 @@
  * across token borders, unfinished characters, what is held back.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "recompute/error.h"
 #include "recompute/transcript.h"
 
 #include <setjmp.h>
@@ -24,7 +25,7 @@ enum { HELLO = 256, STOPPED = 257, SPECIAL = 258 };
 static int open_bytes(void **state)
 {
     static char form[16384];
-    struct why why = {""};
+    struct error error = {""};
     size_t n = 0;
 
     (void)state;
@@ -39,8 +40,8 @@ static int open_bytes(void **state)
                               i);
     (void)snprintf(form + n, sizeof form - n,
                    "\"Hello\":256,\"x STOP y\":257}}}");
-    if (tokenizer_parse(span_str(form), &bytes, &why) != 0)
-        fail_msg("%s", why.text);
+    if (tokenizer_parse(span_str(form), &bytes, &error) != 0)
+        fail_msg("%s", error.text);
     return 0;
 }
 

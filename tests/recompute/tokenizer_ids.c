@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
 
@@ -76,15 +77,15 @@ static void one(const struct tokenizer *t, struct span text)
 int main(int argc, char **argv)
 {
     struct tokenizer *t;
-    struct why why = {""};
+    struct error error = {""};
     uint8_t head[4], *text;
     int err;
 
     if (argc != 2)
         return 2;
-    err = tokenizer_open(argv[1], &t, &why);
+    err = tokenizer_open(argv[1], &t, &error);
     if (err != 0) {
-        fprintf(stderr, "tokenizer_ids: %s: %s\n", strerror(-err), why.text);
+        fprintf(stderr, "tokenizer_ids: %s: %s\n", strerror(-err), error.text);
         return 3;
     }
     while (fread(head, 1, 4, stdin) == 4) {

@@ -4,25 +4,25 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/model.h"
-#include "base/why.h"
 #include "engine/assay/model_config.h"
 #include "engine/assay/weights.h"
+#include "recompute/error.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int model_open(const char *dir, struct model **ret_m, struct why *ret_why)
+int model_open(const char *dir, struct model **ret_m, struct error *ret_error)
 {
     struct model *m = calloc(1, sizeof(*m));
     int err;
 
     if (m == NULL)
-        return why_set(ret_why, -ENOMEM, "no memory");
-    err = model_config_load(dir, &m->config, ret_why);
+        return error_set(ret_error, -ENOMEM, "no memory");
+    err = model_config_load(dir, &m->config, ret_error);
     if (err == 0)
-        err = tensors_open(dir, &m->tensors, ret_why);
+        err = tensors_open(dir, &m->tensors, ret_error);
     if (err == 0)
-        err = weights_load(m, ret_why);
+        err = weights_load(m, ret_error);
     if (err != 0) {
         model_close(m);
         return err;

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/model_config.h"
-#include "base/why.h"
+#include "recompute/error.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -22,14 +22,14 @@ enum { SIZE_MAX_OF_MODEL = 1 << 20, LAYERS_MAX = 1024, CONTEXT_MAX = 1 << 20 };
 
 struct reader {
     const json_t *json;
-    struct why *why;
+    struct error *error;
     bool bad;
 };
 
 static void refuse(struct reader *r, const char *key, const char *what)
 {
     if (!r->bad)
-        (void)why_set(r->why, 0, "config.json: %s: %s", key, what);
+        (void)error_set(r->error, 0, "config.json: %s: %s", key, what);
     r->bad = true;
 }
 
@@ -243,17 +243,17 @@ static void read_tokens(struct reader *r, struct model_config *c)
 }
 
 enum parse model_config_read(struct span json, struct model_config *ret_c,
-                             struct why *ret_why)
+                             struct error *ret_error)
 {
     json_error_t error;
     json_t *j = json_loadb((const char *)json.p, json.n, JSON_REJECT_DUPLICATES,
                            &error);
-    struct reader r = {.json = j, .why = ret_why};
+    struct reader r = {.json = j, .error = ret_error};
     struct model_config c = {0};
 
     if (!json_is_object(j)) {
-        (void)why_set(ret_why, 0, "config.json: line %d: %s", error.line,
-                      j == NULL ? error.text : "not an object");
+        (void)error_set(ret_error, 0, "config.json: line %d: %s", error.line,
+                        j == NULL ? error.text : "not an object");
         json_decref(j);
         return PARSE_BAD;
     }
@@ -272,7 +272,7 @@ enum parse model_config_read(struct span json, struct model_config *ret_c,
 }
 
 enum parse generation_config_read(struct span json, struct model_config *c,
-                                  struct why *ret_why)
+                                  struct error *ret_error)
 {
     json_t *j =
         json_loadb((const char *)json.p, json.n, JSON_REJECT_DUPLICATES, NULL);
@@ -280,8 +280,8 @@ enum parse generation_config_read(struct span json, struct model_config *c,
         json_is_object(j) && read_eos(c, json_object_get(j, "eos_token_id"));
 
     if (!good)
-        (void)why_set(ret_why, 0,
-                      "generation_config.json: eos_token_id is not a token");
+        (void)error_set(ret_error, 0,
+                        "generation_config.json: eos_token_id is not a token");
     json_decref(j);
     return good ? PARSE_OK : PARSE_BAD;
 }
@@ -319,7 +319,7 @@ static int read_small(const char *dir, const char *name, char *buf,
 }
 
 int model_config_load(const char *dir, struct model_config *ret_c,
-                      struct why *ret_why)
+                      struct error *ret_error)
 {
     static const char *const names[] = {"config.json",
                                         "generation_config.json"};
@@ -335,11 +335,11 @@ int model_config_load(const char *dir, struct model_config *ret_c,
             break;
         }
         if (err != 0)
-            (void)why_set(ret_why, 0, "%s: %s", names[i], strerror(-err));
+            (void)error_set(ret_error, 0, "%s: %s", names[i], strerror(-err));
         else if (i == 0)
-            parsed = model_config_read(span_of(buf, n), ret_c, ret_why);
+            parsed = model_config_read(span_of(buf, n), ret_c, ret_error);
         else
-            parsed = generation_config_read(span_of(buf, n), ret_c, ret_why);
+            parsed = generation_config_read(span_of(buf, n), ret_c, ret_error);
     }
     free(buf);
     if (err != 0)

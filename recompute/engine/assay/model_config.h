@@ -8,14 +8,14 @@
 #include "recompute/model.h"
 #include "store/span.h"
 
-/* Reads config.json's bytes. PARSE_BAD: ret_why says which key. */
+/* Reads config.json's bytes. PARSE_BAD: ret_error says which key. */
 enum parse model_config_read(struct span json, struct model_config *ret_c,
-                             struct why *ret_why);
+                             struct error *ret_error);
 /* Adds the end tokens of generation_config.json. */
 enum parse generation_config_read(struct span json, struct model_config *c,
-                                  struct why *ret_why);
+                                  struct error *ret_error);
 /* Both files of dir. Returns as model_open. */
 int model_config_load(const char *dir, struct model_config *ret_c,
-                      struct why *ret_why);
+                      struct error *ret_error);
 
 #endif

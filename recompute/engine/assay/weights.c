@@ -7,7 +7,7 @@
  */
 #include "engine/assay/weights.h"
 #include "base/float.h"
-#include "base/why.h"
+#include "recompute/error.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 struct loader {
     struct model *m;
-    struct why *why;
+    struct error *error;
     size_t used; /* tensors asked for */
     int err;     /* the first; after it nothing is done */
 };
@@ -27,7 +27,7 @@ static void fail(struct loader *l, int err, const char *name, const char *what)
 {
     if (l->err != 0)
         return;
-    (void)why_set(l->why, err, "weights: %s: %s", name, what);
+    (void)error_set(l->error, err, "weights: %s: %s", name, what);
     l->err = err;
 }
 
@@ -127,7 +127,7 @@ static const uint8_t *stack_row(const struct tensor *const *t, size_t row,
     return (*t)->data.p + row * bytes;
 }
 
-static int pack(struct slab *slab, const struct stack *s,
+static int pack(struct huge_arena *panels, const struct stack *s,
                 const struct tensor *const *t, struct fixed_panels *ret_w)
 {
     struct fixed_panels w = {.type = type_of(t[0]), .k = s->k};
@@ -138,7 +138,8 @@ static int pack(struct slab *slab, const struct stack *s,
     for (size_t i = 0; i < s->n; i++)
         w.n += s->rows[i];
     w.pitch = fixed_panel_bytes(w.type, w.k);
-    data = slab_take(slab, (w.n + FIXED_PANEL - 1) / FIXED_PANEL * w.pitch);
+    data = huge_arena_take(panels,
+                           (w.n + FIXED_PANEL - 1) / FIXED_PANEL * w.pitch);
     if (data == NULL)
         return -ENOMEM;
     for (size_t p = 0; p < w.n; p += FIXED_PANEL) {
@@ -253,14 +254,14 @@ static void check_all_used(struct loader *l)
     for (size_t i = 0; i < t->n; i++)
         idle += idle_tensor(l->m, t->tensor[i].name);
     if (l->err == 0 && l->used + idle != t->n)
-        l->err = why_set(l->why, -EINVAL,
-                         "weights: %zu tensors that this architecture lacks",
-                         t->n - l->used - idle);
+        l->err = error_set(l->error, -EINVAL,
+                           "weights: %zu tensors that this architecture lacks",
+                           t->n - l->used - idle);
 }
 
-int weights_load(struct model *m, struct why *ret_why)
+int weights_load(struct model *m, struct error *ret_error)
 {
-    struct loader l = {.m = m, .why = ret_why};
+    struct loader l = {.m = m, .error = ret_error};
     const struct model_config *c = &m->config;
     struct stack head = {
         "",         {c->tied ? "model.embed_tokens" : "lm_head"},
@@ -295,7 +296,7 @@ void weights_free(struct model *m)
         free(y->down.bias);
     }
     free(m->head.bias);
-    slab_fini(&m->slab);
+    huge_arena_fini(&m->slab);
     free(m->norm);
     free(m->layer);
 }

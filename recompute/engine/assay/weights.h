@@ -5,7 +5,7 @@
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
-#include "base/slab.h"
+#include "base/huge_arena.h"
 #include "numerics/fixed/kernels.h"
 #include "recompute/model.h"
 #include "weights/safetensors.h"
@@ -24,7 +24,7 @@ struct layer {
 
 struct model {
     struct model_config config;
-    struct slab slab;           /* the panels */
+    struct huge_arena slab;     /* the panels */
     struct tensors tensors;     /* mapped while the model is open */
     const struct tensor *embed; /* vocab x hidden */
     struct layer *layer;        /* config.layers */
@@ -36,7 +36,7 @@ struct model {
 /* Fills m->layer, norm, head and embed from m->tensors; every tensor must be
  * one that the model uses. Returns as model_open; what was made is freed by
  * weights_free even after an error. */
-int weights_load(struct model *m, struct why *ret_why);
+int weights_load(struct model *m, struct error *ret_error);
 void weights_free(struct model *m);
 
 /* Row `id` of the embedding as floats. */

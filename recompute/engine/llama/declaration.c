@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 /* llama-server without flags. */
@@ -316,7 +316,7 @@ static int read_all(const json_t *o, struct declaration *d)
 }
 
 int declaration_read(struct span json, struct declaration *ret_d,
-                     struct why *ret_why)
+                     struct error *ret_error)
 {
     struct declaration d = {
         .slots = SLOTS, .threads = 1, .n_batch = BATCH, .n_ubatch = UBATCH};
@@ -325,11 +325,12 @@ int declaration_read(struct span json, struct declaration *ret_d,
     json_t *o =
         json_loadb((const char *)json.p, json.n, JSON_REJECT_DUPLICATES, &e);
     if (!o)
-        return why_refuse(ret_why, "line %d: %s", e.line, e.text);
+        return error_refuse(ret_error, "line %d: %s", e.line, e.text);
     int err = json_is_object(o) ? read_all(o, &d) : -EINVAL;
     json_decref(o);
     if (err)
-        return why_refuse(ret_why, "a value has not its key's type or size");
+        return error_refuse(ret_error,
+                            "a value has not its key's type or size");
     *ret_d = d;
     return 0;
 }

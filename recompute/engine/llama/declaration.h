@@ -22,7 +22,7 @@
 
 #include "store/span.h"
 
-struct why;
+struct error;
 
 struct build_name {
     uint32_t number;  /* b11434; 0: not told */
@@ -49,9 +49,9 @@ struct declaration {
     size_t n_alternatives;
 };
 
-/* -EINVAL: not JSON, or a value of the wrong type; ret_why says which. */
+/* -EINVAL: not JSON, or a value of the wrong type; ret_error says which. */
 int declaration_read(struct span json, struct declaration *ret_d,
-                     struct why *ret_why);
+                     struct error *ret_error);
 
 /* "b11434 (ggml 0.26.0)", "2026-05-02 commit 173442644 (ggml 0.10.1)" */
 void build_name_read(const char *text, struct build_name *ret_b);

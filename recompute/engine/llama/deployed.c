@@ -13,11 +13,11 @@
 
 #include "base/file.h"
 #include "base/pool.h"
-#include "base/why.h"
 #include "engine/llama/declaration.h"
 #include "engine/llama/forward/llama.h"
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/manifest.h"
 #include "recompute/model.h"
@@ -35,7 +35,7 @@ bool deployed_is(const char *dir)
 }
 
 static int read_declaration(const char *dir, struct declaration *d,
-                            struct why *why)
+                            struct error *error)
 {
     char path[PATH_MAX];
     uint8_t *bytes;
@@ -44,29 +44,29 @@ static int read_declaration(const char *dir, struct declaration *d,
     (void)snprintf(path, sizeof(path), "%s/engine.json", dir); /* or fails */
     int err = file_read(NULL, path, ENGINE_MAX, &bytes, &n);
     if (err)
-        return why_set(why, err, "engine.json: %s", strerror(-err));
-    err = declaration_read(span_of(bytes, n), d, why);
+        return error_set(error, err, "engine.json: %s", strerror(-err));
+    err = declaration_read(span_of(bytes, n), d, error);
     free(bytes);
     return err;
 }
 
-static int open_gguf(const char *dir, struct gguf **ret_g, struct why *why)
+static int open_gguf(const char *dir, struct gguf **ret_g, struct error *error)
 {
     char name[MANIFEST_NAME_MAX], path[PATH_MAX];
 
-    int err = manifest_find_gguf(dir, name, why);
+    int err = manifest_find_gguf(dir, name, error);
     if (err)
         return err;
     if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
         return -ENAMETOOLONG;
-    return gguf_open(path, ret_g, why);
+    return gguf_open(path, ret_g, error);
 }
 
 static int choose(const char *recipes, const struct declaration *of,
-                  struct deployed *d, struct why *why)
+                  struct deployed *d, struct error *error)
 {
     uint32_t context = llama_model_shape(d->model)->context;
-    int err = recipe_choose(recipes, of, context, &d->recipe, why);
+    int err = recipe_choose(recipes, of, context, &d->recipe, error);
 
     return err == -ENOENT ? -EINVAL : err;
 }
@@ -89,11 +89,11 @@ static void name_types(struct deployed *d)
                    ggml_type_name((enum ggml_type)best)); /* fits */
 }
 
-static int open_weights(struct deployed *d, struct why *why)
+static int open_weights(struct deployed *d, struct error *error)
 {
-    int err = llama_model_open(d->gguf, &d->model, why);
+    int err = llama_model_open(d->gguf, &d->model, error);
 
-    err = err ? err : llama_text_open(d->gguf, &d->text, why);
+    err = err ? err : llama_vocab_open(d->gguf, &d->text, error);
     if (err)
         return err;
     d->chat = llama_chat_find(d->gguf);
@@ -103,7 +103,7 @@ static int open_weights(struct deployed *d, struct why *why)
 
 static void close_weights(struct deployed *d)
 {
-    llama_text_close(d->text);
+    llama_vocab_close(d->text);
     llama_model_close(d->model);
     if (d->gguf)
         gguf_close(d->gguf);
@@ -127,15 +127,15 @@ int deployed_alternative_path(const char *dir, const char *name, char *to,
 
 /* Weights that the deployment names beside its own. */
 static int add_weights(struct deployed *d, const char *dir, const char *name,
-                       struct why *why)
+                       struct error *error)
 {
     struct alternative *a = &d->alternatives[d->n_alternatives];
     char path[PATH_MAX];
 
     *a = (struct alternative){.d = {.recipe = d->recipe, .pool = d->pool}};
     int err = deployed_alternative_path(dir, name, path, sizeof(path));
-    err = err ? err : gguf_open(path, &a->d.gguf, why);
-    err = err ? err : open_weights(&a->d, why);
+    err = err ? err : gguf_open(path, &a->d.gguf, error);
+    err = err ? err : open_weights(&a->d, error);
     if (err) {
         close_weights(&a->d);
         return err;
@@ -173,7 +173,7 @@ static bool same_recipe(const struct recipe *a, const struct recipe *b)
 
 static int add_alternatives(struct deployed *d, const char *dir,
                             const char *recipes, const struct declaration *of,
-                            struct why *why)
+                            struct error *error)
 {
     struct recipes *all = calloc(1, sizeof(*all));
     uint32_t context = llama_model_shape(d->model)->context;
@@ -181,9 +181,9 @@ static int add_alternatives(struct deployed *d, const char *dir,
     d->alternatives = calloc(DECLARATION_ALTERNATIVES + RECIPES_MAX,
                              sizeof(*d->alternatives));
     int err = all && d->alternatives ? 0 : -ENOMEM;
-    err = err ? err : recipes_all(recipes, of, context, all, why);
+    err = err ? err : recipes_all(recipes, of, context, all, error);
     for (size_t i = 0; !err && i < of->n_alternatives; i++)
-        err = add_weights(d, dir, of->alternatives[i], why);
+        err = add_weights(d, dir, of->alternatives[i], error);
     for (size_t i = 0; !err && i < all->n; i++)
         if (!same_recipe(&all->list[i], &d->recipe))
             add_recipe(d, &all->list[i]);
@@ -192,17 +192,17 @@ static int add_alternatives(struct deployed *d, const char *dir,
 }
 
 int deployed_init(const char *dir, const char *recipes, unsigned threads,
-                  struct deployed *ret_d, struct why *ret_why)
+                  struct deployed *ret_d, struct error *ret_error)
 {
     struct deployed d = {0};
     struct declaration of;
 
-    int err = read_declaration(dir, &of, ret_why);
-    err = err ? err : open_gguf(dir, &d.gguf, ret_why);
-    err = err ? err : open_weights(&d, ret_why);
-    err = err ? err : choose(recipes, &of, &d, ret_why);
+    int err = read_declaration(dir, &of, ret_error);
+    err = err ? err : open_gguf(dir, &d.gguf, ret_error);
+    err = err ? err : open_weights(&d, ret_error);
+    err = err ? err : choose(recipes, &of, &d, ret_error);
     err = err ? err : pool_open(threads, &d.pool);
-    err = err ? err : add_alternatives(&d, dir, recipes, &of, ret_why);
+    err = err ? err : add_alternatives(&d, dir, recipes, &of, ret_error);
     if (err) {
         deployed_fini(&d);
         return err;

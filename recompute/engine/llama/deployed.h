@@ -18,16 +18,16 @@
 struct gguf;
 struct llama_chat;
 struct llama_model;
-struct llama_text;
+struct llama_vocab;
 struct pool;
-struct why;
+struct error;
 
 struct alternative;
 
 struct deployed {
     struct gguf *gguf;
     struct llama_model *model;
-    struct llama_text *text;
+    struct llama_vocab *text;
     const struct llama_chat *chat;
     struct recipe recipe;
     struct pool *pool;
@@ -49,11 +49,11 @@ struct alternative {
 /* The directory is one of these: it has an engine.json. */
 bool deployed_is(const char *dir);
 
-/* -EINVAL: a file is refused, or no recipe covers it; ret_why says which.
+/* -EINVAL: a file is refused, or no recipe covers it; ret_error says which.
  * Else the errno of reading. threads: of our own, 0: all. The caller ends
  * *ret_d with deployed_fini, after success only. */
 int deployed_init(const char *dir, const char *recipes, unsigned threads,
-                  struct deployed *ret_d, struct why *ret_why);
+                  struct deployed *ret_d, struct error *ret_error);
 void deployed_fini(struct deployed *d);
 
 /* Where engine.json in dir means the file that it calls name.

@@ -134,9 +134,9 @@ static int finish(struct work *w)
     struct result *r = &w->o->result;
     int err = 0;
 
-    r->choices = pile_take(&w->o->pile, w->n, sizeof *r->choices);
+    r->choices = arena_take(&w->o->arena, w->n, sizeof *r->choices);
     for (size_t k = 0; err == 0 && r->choices != NULL && k < w->n; k++) {
-        err = llama_answer_finish(&w->answers[k], &w->o->pile, &r->choices[k]);
+        err = llama_answer_finish(&w->answers[k], &w->o->arena, &r->choices[k]);
         set_finish(w, &r->choices[k]);
         r->n_choices = k + 1;
     }
@@ -144,7 +144,7 @@ static int finish(struct work *w)
         r->prompt_tokens = r->choices[0].n_prompt_ids;
         r->completion_tokens = r->choices[0].n_tokens;
     }
-    return w->o->pile.failed ? -ENOMEM : err;
+    return w->o->arena.failed ? -ENOMEM : err;
 }
 
 /* The request is read; w->request is ended by the caller. */

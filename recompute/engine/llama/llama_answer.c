@@ -12,10 +12,10 @@
 #include "engine/llama/forward/llama.h"
 #include "engine/llama/forward/solo.h"
 #include "engine/llama/request.h"
+#include "engine/llama/sampler/candidate_sort.h"
 #include "engine/llama/sampler/logprob.h"
-#include "engine/llama/sampler/order.h"
 #include "engine/llama/sampler/sampler.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 #include "recompute/sample.h"
 
 static uint32_t vocab_of(const struct llama_answer *a)
@@ -88,10 +88,10 @@ static struct result_candidate candidate_of(const struct llama_answer *a,
                                             const struct logprob_row *row,
                                             uint32_t id, float logit)
 {
-    struct span bytes = llama_text_piece(a->d->text, id);
+    struct span bytes = llama_vocab_piece(a->d->text, id);
 
     if (bytes.n == 0)
-        bytes = llama_text_name(a->d->text, id);
+        bytes = llama_vocab_name(a->d->text, id);
     return (struct result_candidate){id, float_bits(logprob_of(row, logit)),
                                      bytes};
 }
@@ -105,9 +105,9 @@ static void add_top(struct llama_answer *a, const struct logprob_row *row,
     for (uint32_t i = 0; i < vocab; i++)
         a->rated[i] = (struct rated){i, logits[i], 0};
     if (a->d->recipe.logprobs == LOGPROB_SORT_ALL)
-        order_all(a->rated, vocab);
+        candidate_sort_all(a->rated, vocab);
     else
-        order_partial(a->rated, a->n_top, vocab);
+        candidate_sort_partial(a->rated, a->n_top, vocab);
     for (size_t i = 0; i < a->n_top; i++)
         a->top[a->n * a->n_top + i] =
             candidate_of(a, row, a->rated[i].id, a->rated[i].logit);
@@ -121,7 +121,7 @@ static void set_end(struct llama_answer *a, uint32_t id)
     bool last = a->n >= a->request->max_tokens ||
                 p->n_ids + a->n >= a->d->recipe.run.cells;
 
-    if (llama_text_ends(a->d->text, id) || transcript_stopped(&a->transcript))
+    if (llama_vocab_ends(a->d->text, id) || transcript_stopped(&a->transcript))
         a->finish = "stop";
     else if (last)
         a->finish = "length";
@@ -146,7 +146,7 @@ int llama_answer_take(struct llama_answer *a, const float *logits)
         add_top(a, &row, logits);
     a->tokens[a->n++] = candidate_of(a, &row, id, logits[id]);
     llama_sampler_accept(a->sampler, id);
-    err = transcript_add(&a->transcript, llama_text_piece(a->d->text, id),
+    err = transcript_add(&a->transcript, llama_vocab_piece(a->d->text, id),
                          &piece);
     if (err != 0)
         return err;
@@ -179,15 +179,15 @@ int llama_answer_alone(struct llama_answer *a, uint64_t *runs)
     return err;
 }
 
-static void fill_tokens(const struct llama_answer *a, struct pile *pile,
+static void fill_tokens(const struct llama_answer *a, struct arena *arena,
                         struct result_choice *c)
 {
-    c->tokens = pile_take(pile, a->n, sizeof *c->tokens);
+    c->tokens = arena_take(arena, a->n, sizeof *c->tokens);
     for (size_t i = 0; c->tokens != NULL && i < a->n; i++) {
         struct result_token *t = &c->tokens[i];
 
         t->chosen = a->tokens[i];
-        t->top = pile_take(pile, a->n_top, sizeof *t->top);
+        t->top = arena_take(arena, a->n_top, sizeof *t->top);
         if (t->top == NULL)
             return;
         t->n_top = a->n_top;
@@ -197,7 +197,7 @@ static void fill_tokens(const struct llama_answer *a, struct pile *pile,
     }
 }
 
-int llama_answer_finish(struct llama_answer *a, struct pile *pile,
+int llama_answer_finish(struct llama_answer *a, struct arena *arena,
                         struct result_choice *ret_c)
 {
     const struct llama_prompt *p = llama_request_prompt(a->request, a->k);
@@ -208,11 +208,11 @@ int llama_answer_finish(struct llama_answer *a, struct pile *pile,
         return err;
     ret_c->index = (uint32_t)a->k;
     ret_c->finish = span_str(a->finish);
-    ret_c->text = pile_copy(pile, transcript_text(&a->transcript));
-    ret_c->prompt_ids = pile_take(pile, p->n_ids, sizeof *p->ids);
+    ret_c->text = arena_copy(arena, transcript_text(&a->transcript));
+    ret_c->prompt_ids = arena_take(arena, p->n_ids, sizeof *p->ids);
     if (ret_c->prompt_ids != NULL)
         memcpy(ret_c->prompt_ids, p->ids, p->n_ids * sizeof *p->ids);
     ret_c->n_prompt_ids = p->n_ids;
-    fill_tokens(a, pile, ret_c);
-    return pile->failed ? -ENOMEM : 0;
+    fill_tokens(a, arena, ret_c);
+    return arena->failed ? -ENOMEM : 0;
 }

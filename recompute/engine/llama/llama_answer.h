@@ -9,7 +9,7 @@
 #ifndef LLAMA_ANSWER_H
 #define LLAMA_ANSWER_H
 
-#include "base/pile.h"
+#include "base/arena.h"
 #include "engine/llama/schedule/feed.h"
 #include "recompute/transcript.h"
 #include "store/job.h"
@@ -46,8 +46,8 @@ int llama_answer_take(struct llama_answer *a, const float *logits);
  * one a token step. Errors of solo_run. */
 int llama_answer_alone(struct llama_answer *a, uint64_t *runs);
 
-/* Bytes of candidates stay the model's; all else is copied to the pile. */
-int llama_answer_finish(struct llama_answer *a, struct pile *pile,
+/* Bytes of candidates stay the model's; all else is copied to the arena. */
+int llama_answer_finish(struct llama_answer *a, struct arena *arena,
                         struct result_choice *ret_c);
 
 #endif

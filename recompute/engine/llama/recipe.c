@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
 #include "engine/llama/declaration.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 /* One recipe file, read. */
@@ -23,9 +23,9 @@ struct sheet {
     const char *engine, *ggml;
 };
 
-static int complain(struct why *w, const struct sheet *s, const char *what)
+static int complain(struct error *w, const struct sheet *s, const char *what)
 {
-    return why_refuse(w, "recipe %s: %s", s->path, what);
+    return error_refuse(w, "recipe %s: %s", s->path, what);
 }
 
 static bool sheet_bool(const struct sheet *s, const char *key, bool *to)
@@ -38,7 +38,7 @@ static bool sheet_bool(const struct sheet *s, const char *key, bool *to)
     return true;
 }
 
-static int read_sheet(struct sheet *s, struct why *w)
+static int read_sheet(struct sheet *s, struct error *w)
 {
     struct ggml_build *b = &s->recipe.run.build;
     const char *name, *logprobs;
@@ -131,7 +131,7 @@ static enum ggml_leftover leftover_of(const struct declaration *d)
 
 /* Takes the sheet's variant i. */
 static int take_variant(struct sheet *s, int i, const struct declaration *d,
-                        struct why *w)
+                        struct error *w)
 {
     const config_setting_t *list = config_lookup(&s->config, "variants");
     const config_setting_t *v = config_setting_get_elem(list, (unsigned)i);
@@ -159,7 +159,7 @@ static int variants_of(const struct sheet *s)
 
 /* The variant with the deployment's vectors; -ENOENT: there is none. */
 static int pick_variant(struct sheet *s, const struct declaration *d,
-                        struct why *w)
+                        struct error *w)
 {
     const struct ggml_build *b = &s->recipe.run.build;
     unsigned want = d->avx512 ? 16 : 8;
@@ -169,8 +169,8 @@ static int pick_variant(struct sheet *s, const struct declaration *d,
         if (err || (b->lanes == want && b->bf16 == d->avx512_bf16))
             return err;
     }
-    return why_set(w, -ENOENT, "%s has no variant for these instructions",
-                   s->recipe.name);
+    return error_set(w, -ENOENT, "%s has no variant for these instructions",
+                     s->recipe.name);
 }
 
 static uint32_t padded(uint32_t n)
@@ -179,27 +179,28 @@ static uint32_t padded(uint32_t n)
 }
 
 static int fill_options(struct recipe *r, const struct declaration *d,
-                        uint32_t context, struct why *w)
+                        uint32_t context, struct error *w)
 {
     struct llama_recipe *o = &r->run;
     uint32_t cells = padded(d->context ? d->context : context);
     bool f16 = strcmp(d->kv_k, "f16") == 0;
 
     if (strcmp(d->kv_k, d->kv_v) != 0 || (!f16 && strcmp(d->kv_k, "f32") != 0))
-        return why_set(w, -ENOENT, "cache of %s and %s: %s covers f16 and f32",
-                       d->kv_k, d->kv_v, r->name);
+        return error_set(w, -ENOENT,
+                         "cache of %s and %s: %s covers f16 and f32", d->kv_k,
+                         d->kv_v, r->name);
     if (d->avx512_fp16 || d->amx)
-        return why_set(w, -ENOENT,
-                       "a native build with AVX512-FP16 or AMX "
-                       "computes otherwise than %s",
-                       r->name);
+        return error_set(w, -ENOENT,
+                         "a native build with AVX512-FP16 or AMX "
+                         "computes otherwise than %s",
+                         r->name);
     if (d->slots > LLAMA_SEQUENCES || d->n_batch == 0 || d->n_ubatch == 0 ||
         d->threads > LLAMA_SEQUENCES || cells > (UINT32_C(1) << 24))
-        return why_set(w, -ENOENT, "an option is out of the range of %s",
-                       r->name);
+        return error_set(w, -ENOENT, "an option is out of the range of %s",
+                         r->name);
     if (d->uncovered[0])
-        return why_set(w, -ENOENT, "%s: %s does not cover it", d->uncovered,
-                       r->name);
+        return error_set(w, -ENOENT, "%s: %s does not cover it", d->uncovered,
+                         r->name);
     r->shifts = d->shifts;
     r->own_samplers = d->own_samplers;
     r->own_template = d->own_template;
@@ -226,7 +227,7 @@ struct choice {
 };
 
 /* Each variant of the sheet, whatever build is declared. */
-static int add_variants(struct sheet *s, struct choice *c, struct why *w)
+static int add_variants(struct sheet *s, struct choice *c, struct error *w)
 {
     int err = 0;
 
@@ -245,7 +246,7 @@ static int add_variants(struct sheet *s, struct choice *c, struct why *w)
     return err;
 }
 
-static int consider(struct sheet *s, struct choice *c, struct why *w)
+static int consider(struct sheet *s, struct choice *c, struct error *w)
 {
     int err = read_sheet(s, w);
     if (err)
@@ -268,16 +269,16 @@ static int consider(struct sheet *s, struct choice *c, struct why *w)
     return err;
 }
 
-static int consider_file(const char *path, struct choice *c, struct why *w)
+static int consider_file(const char *path, struct choice *c, struct error *w)
 {
     struct sheet s = {.path = path};
     int err;
 
     config_init(&s.config);
     if (!config_read_file(&s.config, path))
-        err = why_refuse(w, "recipe %s:%d: %s", path,
-                         config_error_line(&s.config),
-                         config_error_text(&s.config));
+        err = error_refuse(w, "recipe %s:%d: %s", path,
+                           config_error_line(&s.config),
+                           config_error_text(&s.config));
     else
         err = consider(&s, c, w);
     config_destroy(&s.config);
@@ -291,7 +292,7 @@ static int is_recipe(const struct dirent *e)
     return n > 5 && strcmp(e->d_name + n - 5, ".conf") == 0;
 }
 
-static int consider_all(const char *dir, struct choice *c, struct why *w)
+static int consider_all(const char *dir, struct choice *c, struct error *w)
 {
     struct dirent **names;
     char path[4096];
@@ -299,7 +300,7 @@ static int consider_all(const char *dir, struct choice *c, struct why *w)
 
     int n = scandir(dir, &names, is_recipe, alphasort);
     if (n < 0)
-        return why_set(w, -errno, "%s: %s", dir, strerror(errno));
+        return error_set(w, -errno, "%s: %s", dir, strerror(errno));
     for (int i = 0; i < n; i++) {
         int len = snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
         if (!err && !c->covered)
@@ -312,7 +313,8 @@ static int consider_all(const char *dir, struct choice *c, struct why *w)
 }
 
 int recipe_choose(const char *dir, const struct declaration *d,
-                  uint32_t context, struct recipe *ret_r, struct why *ret_why)
+                  uint32_t context, struct recipe *ret_r,
+                  struct error *ret_error)
 {
     struct recipe found;
     struct choice c = {.declaration = d,
@@ -321,22 +323,22 @@ int recipe_choose(const char *dir, const struct declaration *d,
                        .nearest = ~0UL,
                        .nearest_name = "none"};
 
-    int err = consider_all(dir, &c, ret_why);
+    int err = consider_all(dir, &c, ret_error);
     if (err)
         return err;
     if (!c.covered)
-        return why_set(ret_why, -ENOENT,
-                       "no recipe covers %s build \"%s\"; the nearest is %s",
-                       d->engine, d->build_text, c.nearest_name);
+        return error_set(ret_error, -ENOENT,
+                         "no recipe covers %s build \"%s\"; the nearest is %s",
+                         d->engine, d->build_text, c.nearest_name);
     *ret_r = found;
     return 0;
 }
 
 int recipes_all(const char *dir, const struct declaration *d, uint32_t context,
-                struct recipes *ret_r, struct why *ret_why)
+                struct recipes *ret_r, struct error *ret_error)
 {
     struct choice c = {.declaration = d, .context = context, .all = ret_r};
 
     ret_r->n = 0;
-    return consider_all(dir, &c, ret_why);
+    return consider_all(dir, &c, ret_error);
 }

@@ -33,12 +33,13 @@ struct recipe {
 
 /*
  * context: positions the model was made for, for a deployment that does not
- * say its own. -ENOENT: no recipe covers it; ret_why says what is not covered
+ * say its own. -ENOENT: no recipe covers it; ret_error says what is not covered
  * and names the nearest. -EINVAL: a file is malformed. Else the errno of
  * reading.
  */
 int recipe_choose(const char *dir, const struct declaration *d,
-                  uint32_t context, struct recipe *ret_r, struct why *ret_why);
+                  uint32_t context, struct recipe *ret_r,
+                  struct error *ret_error);
 
 enum { RECIPES_MAX = 16 };
 
@@ -51,6 +52,6 @@ struct recipes {
     size_t n;
 };
 int recipes_all(const char *dir, const struct declaration *d, uint32_t context,
-                struct recipes *ret_r, struct why *ret_why);
+                struct recipes *ret_r, struct error *ret_error);
 
 #endif

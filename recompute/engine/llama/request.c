@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 #include "store/dialect.h"
 
 enum { ANSWERS_MAX = 1024, TOP_OF_CHAT = 20 };
@@ -239,13 +239,13 @@ static int add_bias(struct biases *b, uint32_t id, float bias)
 }
 
 /* A word's bias is that of each of its tokens. */
-static int add_word(struct biases *b, const struct llama_text *t,
+static int add_word(struct biases *b, const struct llama_vocab *t,
                     struct span word, float bias)
 {
-    struct llama_text_how how = {false, false};
+    struct llama_vocab_options how = {false, false};
     uint32_t *ids;
     size_t n;
-    int err = llama_text_encode(t, word, how, &ids, &n);
+    int err = llama_vocab_encode(t, word, how, &ids, &n);
 
     if (err != 0)
         return err;
@@ -255,10 +255,10 @@ static int add_word(struct biases *b, const struct llama_text *t,
     return err;
 }
 
-static int read_biases(const struct api_request *r, const struct llama_text *t,
+static int read_biases(const struct api_request *r, const struct llama_vocab *t,
                        struct llama_request *q)
 {
-    uint32_t vocab = llama_text_size(t);
+    uint32_t vocab = llama_vocab_size(t);
     struct biases b = {0};
     int err = 0;
 
@@ -271,7 +271,7 @@ static int read_biases(const struct api_request *r, const struct llama_text *t,
             err = add_bias(&b, (uint32_t)given->id, (float)given->bias);
     }
     for (uint32_t id = 0; err == 0 && r->ignore_eos && id < vocab; id++)
-        if (llama_text_ends(t, id))
+        if (llama_vocab_ends(t, id))
             err = add_bias(&b, id, -INFINITY);
     q->biases = b.v;
     q->sampling.biases = b.v;
@@ -294,12 +294,12 @@ static int copy_ids(const struct api_prompt *p, uint32_t vocab,
     return 0;
 }
 
-static int encode(const struct llama_text *t, struct span text,
+static int encode(const struct llama_vocab *t, struct span text,
                   struct llama_prompt *q)
 {
-    struct llama_text_how how = {true, true};
+    struct llama_vocab_options how = {true, true};
 
-    return llama_text_encode(t, text, how, &q->ids, &q->n_ids);
+    return llama_vocab_encode(t, text, how, &q->ids, &q->n_ids);
 }
 
 static int encode_messages(const struct api_prompt *p,
@@ -328,7 +328,7 @@ static int read_prompt(const struct api_prompt *p,
     case PROMPT_TEXT:
         return encode(m->text, p->text, q);
     case PROMPT_IDS:
-        return copy_ids(p, llama_text_size(m->text), q, ret_reason);
+        return copy_ids(p, llama_vocab_size(m->text), q, ret_reason);
     case PROMPT_MESSAGES:
         return encode_messages(p, m, q, ret_reason);
     case PROMPT_NONE:
@@ -383,9 +383,10 @@ static int read_all(const struct server_api *a, const struct api_request *r,
     return err != 0 ? err : read_prompts(r, m, q, ret_reason);
 }
 
-struct llama_request_model llama_request_model_of(const struct llama_text *text,
-                                                  const struct llama_chat *chat,
-                                                  const struct recipe *recipe)
+struct llama_request_model
+llama_request_model_of(const struct llama_vocab *text,
+                       const struct llama_chat *chat,
+                       const struct recipe *recipe)
 {
     return (struct llama_request_model){.text = text,
                                         .chat =

@@ -21,7 +21,7 @@
 
 struct api_request;
 struct llama_chat;
-struct llama_text;
+struct llama_vocab;
 
 enum llama_choice_known {
     LLAMA_CHOICE_KNOWN,       /* greedy, or a seed and a chain that is ours */
@@ -55,7 +55,7 @@ struct llama_request {
 /* What a request needs of its model; all borrowed. chat may be NULL: requests
  * of messages are refused. */
 struct llama_request_model {
-    const struct llama_text *text;
+    const struct llama_vocab *text;
     const struct llama_chat *chat;
     bool draws_single; /* of the recipe, sampler.h */
     bool own_samplers; /* what a request is silent on is not the default */
@@ -63,9 +63,10 @@ struct llama_request_model {
 
 /* Of a model served as the recipe has it: a template that the server was given
  * by flags is not known, and neither is what it made of messages. */
-struct llama_request_model llama_request_model_of(const struct llama_text *text,
-                                                  const struct llama_chat *chat,
-                                                  const struct recipe *recipe);
+struct llama_request_model
+llama_request_model_of(const struct llama_vocab *text,
+                       const struct llama_chat *chat,
+                       const struct recipe *recipe);
 
 /*
  * Reads the request of this API (a name of store/dialect.h). 0; -ENOTSUP with

@@ -81,12 +81,12 @@ static void open_text(struct hunt *h)
         c->sampling == NULL || a->tokens_out == 0 ||
         a->tokens_out > c->choice->text.n + STOP_TOKENS)
         return;
-    open = pile_take(&h->s->o->pile, 1, sizeof *open);
+    open = arena_take(&h->s->o->arena, 1, sizeof *open);
     if (open == NULL)
         return;
     *open = *c->choice;
     open->tokens =
-        pile_take(&h->s->o->pile, a->tokens_out, sizeof *open->tokens);
+        arena_take(&h->s->o->arena, a->tokens_out, sizeof *open->tokens);
     if (open->tokens == NULL)
         return;
     open->n_tokens = a->tokens_out;
@@ -119,7 +119,7 @@ static int read_all(struct hunt *h)
             h->claims[at++] = h->read[i].answers.claims[k];
     if (err == 0 && h->own != 0)
         open_text(h);
-    return h->s->o->pile.failed ? -ENOMEM : err;
+    return h->s->o->arena.failed ? -ENOMEM : err;
 }
 
 static void hunt_fini(struct hunt *h)
@@ -237,11 +237,11 @@ static bool lengthen(struct hunt *h, size_t claim)
         a->n <= n || c->n_stops == 0 || c->open_ids ||
         n >= told->n_tokens + STOP_TOKENS)
         return false;
-    longer = pile_take(&h->s->o->pile, 1, sizeof *longer);
+    longer = arena_take(&h->s->o->arena, 1, sizeof *longer);
     if (longer == NULL)
         return false;
     *longer = *told;
-    longer->tokens = pile_take(&h->s->o->pile, n + 1, sizeof *longer->tokens);
+    longer->tokens = arena_take(&h->s->o->arena, n + 1, sizeof *longer->tokens);
     if (longer->tokens == NULL)
         return false;
     memcpy(longer->tokens, c->choice->tokens, n * sizeof *longer->tokens);
@@ -267,7 +267,7 @@ static int search_once(struct hunt *h, bool *ret_more)
     for (size_t i = 0; err == 0 && i < h->own; i++)
         if (lengthen(h, i))
             *ret_more = true;
-    return h->s->o->pile.failed ? -ENOMEM : err;
+    return h->s->o->arena.failed ? -ENOMEM : err;
 }
 
 static int search_own(struct hunt *h)
@@ -305,7 +305,7 @@ static const char *doubt(const struct hunt *h, size_t claim)
 
 static void say(const struct hunt *h, const char *why, size_t step)
 {
-    char *words = pile_take(&h->s->o->pile, WORDS_MAX, 1);
+    char *words = arena_take(&h->s->o->arena, WORDS_MAX, 1);
 
     if (words == NULL)
         return;

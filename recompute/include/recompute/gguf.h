@@ -20,7 +20,7 @@
 #include "store/span.h"
 
 struct gguf;
-struct why;
+struct error;
 
 /* Numbers of the file format. */
 enum ggml_type {
@@ -77,11 +77,11 @@ bool ggml_type_block(enum ggml_type type, uint32_t *ret_elements,
                      uint32_t *ret_bytes);
 const char *ggml_type_name(enum ggml_type type); /* "Q8_0"; "?" */
 
-/* -EINVAL: refused, ret_why names what; else the errno of opening; -ENOMEM.
+/* -EINVAL: refused, ret_error names what; else the errno of opening; -ENOMEM.
  * The caller closes *ret_g; everything got from it lives until then. */
-int gguf_open(const char *path, struct gguf **ret_g, struct why *ret_why);
+int gguf_open(const char *path, struct gguf **ret_g, struct error *ret_error);
 /* The same over bytes in memory, borrowed until gguf_close. */
-int gguf_parse(struct span file, struct gguf **ret_g, struct why *ret_why);
+int gguf_parse(struct span file, struct gguf **ret_g, struct error *ret_error);
 void gguf_close(struct gguf *g);
 
 size_t gguf_values(const struct gguf *g);

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 struct record;
-struct why;
+struct error;
 
 enum { MANIFEST_NAME_MAX = 128, MANIFEST_FILES_MAX = 192 };
 
@@ -55,18 +55,18 @@ struct manifest {
 
 /* The only file of dir whose name ends in .gguf; -EINVAL: none, or several. */
 int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
-                       struct why *ret_why);
+                       struct error *ret_error);
 
 /* Reads and hashes the files of dir. numerics: "fixed" or "ggml"; recipe may
  * be empty.
  * Returns as model_open. The caller ends ret_m with manifest_fini. */
 int manifest_init(const char *dir, const char *numerics, const char *recipe,
-                  struct manifest *ret_m, struct why *ret_why);
+                  struct manifest *ret_m, struct error *ret_error);
 void manifest_fini(struct manifest *m);
 /* Hashes a file as an alternative, under the name that engine.json gives it.
  * Errors as manifest_init. */
 int manifest_add_alternative(struct manifest *m, const char *path,
-                             const char *name, struct why *ret_why);
+                             const char *name, struct error *ret_error);
 
 /* Writes the keys of kind `manifest`; model: its public name; engine: who
  * serves it, may be empty. False if they do not fit. */

@@ -20,10 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why something was refused, in words, for a log line. */
-struct why {
-    char text[256];
-};
+struct error;
 
 enum { MODEL_EOS_MAX = 16 };
 
@@ -56,12 +53,12 @@ struct model_config {
 struct model;
 
 /*
- * Opens dir. Returns 0; -EINVAL when a file is refused (ret_why says which and
- * for what); -ENOENT and other errno of opening; -ENOMEM. The caller closes
+ * Opens dir. Returns 0; -EINVAL when a file is refused (ret_error says which
+ * and for what); -ENOENT and other errno of opening; -ENOMEM. The caller closes
  * *ret_m. Nothing of dir is needed after the call but the mapped weight files,
  * which must not change while the model is open.
  */
-int model_open(const char *dir, struct model **ret_m, struct why *ret_why);
+int model_open(const char *dir, struct model **ret_m, struct error *ret_error);
 void model_close(struct model *m);
 
 const struct model_config *model_config(const struct model *m);

@@ -19,13 +19,13 @@
 
 struct api_message;
 struct template;
-struct why;
+struct error;
 
 /* The model's template, or the rule for none. -EINVAL with words: a file is
  * malformed; errno of reading; -ENOMEM. An unknown template is no error here.
  * *ret_t belongs to the program, not to the caller. */
 int template_open(const char *dir, const struct template **ret_t,
-                  struct why *ret_why);
+                  struct error *ret_error);
 /* The row for this exact text; text with p NULL: the model has none. */
 const struct template *template_find(struct span text);
 /* False: unknown, nothing can be rendered. */

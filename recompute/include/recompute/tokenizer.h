@@ -16,15 +16,15 @@
 #include "store/span.h"
 
 struct tokenizer;
-struct why;
+struct error;
 
-/* Reads DIR/tokenizer.json. 0, -EINVAL when the file is refused (ret_why says
+/* Reads DIR/tokenizer.json. 0, -EINVAL when the file is refused (ret_error says
  * for what), another errno of reading, -ENOMEM. The caller closes *ret_t. */
 int tokenizer_open(const char *dir, struct tokenizer **ret_t,
-                   struct why *ret_why);
+                   struct error *ret_error);
 /* The same from the bytes of a tokenizer.json; json is not kept. */
 int tokenizer_parse(struct span json, struct tokenizer **ret_t,
-                    struct why *ret_why);
+                    struct error *ret_error);
 void tokenizer_close(struct tokenizer *t);
 
 /* One more than the largest id. */

@@ -37,13 +37,13 @@ static float value(const struct ggml_head *h, uint32_t cell, size_t d)
 }
 
 /* Keys times query by the kernel of a product. */
-static float score(const struct ggml_head *h, enum ggml_form form,
+static float score(const struct ggml_head *h, enum ggml_kernel kernel,
                    const float *q, uint32_t cell)
 {
     struct ggml_tile t = {
         .build = h->build, .type = h->f16 ? GGML_F16 : GGML_F32, .k = h->dim};
 
-    return ggml_dot_floats_ref(form, &t, h->k + cell * h->cell_bytes,
+    return ggml_dot_floats_ref(kernel, &t, h->k + cell * h->cell_bytes,
                                (const uint8_t *)q);
 }
 
@@ -117,7 +117,7 @@ static void plain(const struct ggml_head *h, size_t rows)
         p[i] = -INFINITY;
     for (size_t i = 0; i < h->n_cells; i++)
         p[h->cells[i]] =
-            score(h, key_chain ? FORM_CHAIN : FORM_DOT, q, h->cells[i]) *
+            score(h, key_chain ? KERNEL_CHAIN : KERNEL_DOT, q, h->cells[i]) *
             h->scale;
     softmax(h, p);
     for (size_t i = 0; h->f16 && i <= last; i++)
@@ -158,7 +158,7 @@ static size_t flash_chunk(const struct ggml_head *h, const float *q, size_t i,
     memset(r->acc, 0, h->dim * sizeof *r->acc);
     for (; i < h->n_cells && h->cells[i] < end; i++)
         flash_cell(h, r, h->cells[i],
-                   score(h, FORM_DOT, q, h->cells[i]) * h->scale);
+                   score(h, KERNEL_DOT, q, h->cells[i]) * h->scale);
     return i;
 }
 

@@ -11,14 +11,14 @@
 enum { GROUPS = 4 };
 
 /* One key against a query. */
-OP float key(const struct ggml_tile *t, enum ggml_form form, const uint8_t *k,
-             const float *q)
+OP float key(const struct ggml_tile *t, enum ggml_kernel kernel,
+             const uint8_t *k, const float *q)
 {
     const uint8_t *x = (const uint8_t *)q;
     float out;
     struct ggml_tile one = {.k = t->k, .w = k, .x = x, .out = &out};
 
-    if (form != FORM_CHAIN)
+    if (kernel != KERNEL_CHAIN)
         return t->type == GGML_F16 ? dot_one(t, GGML_F16, k, x)
                                    : dot_one(t, GGML_F32, k, x);
     if (t->type == GGML_F16)
@@ -42,14 +42,14 @@ static double exp_sum(float *p, size_t n, float max)
     return sum;
 }
 
-static float key_dot(const struct ggml_head *h, enum ggml_form form,
+static float key_dot(const struct ggml_head *h, enum ggml_kernel kernel,
                      const float *q, uint32_t cell)
 {
     const struct ggml_tile t = {
         .build = h->build, .type = h->f16 ? GGML_F16 : GGML_F32, .k = h->dim};
     const uint8_t *k = h->k + cell * h->cell_bytes;
 
-    return key(&t, form, k, q);
+    return key(&t, kernel, k, q);
 }
 
 OP float half_at(const uint8_t *p)
@@ -143,7 +143,7 @@ static void fold_lanes(const struct ggml_head *h, unsigned n_acc, float *acc)
     add_rows(acc, acc, acc + dim, dim);
 }
 
-static void plain(const struct ggml_head *h, size_t j, enum ggml_form key,
+static void plain(const struct ggml_head *h, size_t j, enum ggml_kernel key,
                   unsigned n_acc)
 {
     size_t n = (size_t)h->cells[h->n_cells - 1] / 64 * 64 + 64;
@@ -171,7 +171,7 @@ static void head_plain(const struct ggml_head *h, size_t rows)
     bool key = chain && h->f16 && (b->any_k || h->dim % b->lanes == 0);
 
     for (size_t j = 0; j < h->n; j++)
-        plain(h, j, key ? FORM_CHAIN : FORM_DOT,
+        plain(h, j, key ? KERNEL_CHAIN : KERNEL_DOT,
               chain && h->dim % 4 == 0 ? 1 : GROUPS);
 }
 
@@ -222,7 +222,7 @@ static size_t flash_chunk(const struct ggml_head *h, const float *q, size_t i,
     memset(r->acc, 0, h->dim * sizeof *r->acc);
     for (; i < h->n_cells && h->cells[i] < end; i++)
         flash_cell(h, r, h->cells[i],
-                   key_dot(h, FORM_DOT, q, h->cells[i]) * h->scale);
+                   key_dot(h, KERNEL_DOT, q, h->cells[i]) * h->scale);
     return i;
 }
 

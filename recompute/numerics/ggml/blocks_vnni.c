@@ -112,9 +112,9 @@ OP void lanes_tile(const struct ggml_tile *t, enum ggml_type type)
             lanes_block(t, type, o, r, 1);
 }
 
-void ggml_blocks_vnni(enum ggml_form form, const struct ggml_tile *t)
+void ggml_blocks_vnni(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
-    (void)form; /* there is one */
+    (void)kernel; /* there is one */
     switch (t->type) {
     case GGML_Q8_0:
         lanes_tile(t, GGML_Q8_0);

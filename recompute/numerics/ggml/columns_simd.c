@@ -48,7 +48,7 @@ OP void columns_block(const struct ggml_tile *t, size_t o, size_t r,
 }
 
 /* Whole groups of 8 outputs, so of 4. */
-void COLUMNS_TILE(enum ggml_form form, const struct ggml_tile *t)
+void COLUMNS_TILE(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
     size_t o = 0, whole = t->x_n / 4 * 4;
 
@@ -65,6 +65,6 @@ void COLUMNS_TILE(enum ggml_form form, const struct ggml_tile *t)
         rest.w += o * t->w_bytes;
         rest.w_n -= o;
         rest.out += o;
-        ggml_tile_ref(form, &rest);
+        ggml_tile_ref(kernel, &rest);
     }
 }

@@ -219,36 +219,36 @@ static float k_tiled(const struct ggml_tile *t, const uint8_t *w,
     return acc;
 }
 
-static float dot_k(enum ggml_form form, const struct ggml_tile *t,
+static float dot_k(enum ggml_kernel kernel, const struct ggml_tile *t,
                    const uint8_t *w, const uint8_t *x)
 {
     const struct ggml_q8k *q = (const void *)x;
 
-    if (form == FORM_TILED)
+    if (kernel == KERNEL_TILED)
         return k_tiled(t, w, q);
-    if (form == FORM_COLUMNS || form == FORM_PAIRS)
-        return k_columns(t, w, q, form == FORM_PAIRS ? 2 : 8);
+    if (kernel == KERNEL_COLUMNS || kernel == KERNEL_PAIRS)
+        return k_columns(t, w, q, kernel == KERNEL_PAIRS ? 2 : 8);
     return t->type == GGML_Q6_K ? dot_q6k(t, w, q) : dot_q45k(t, w, q);
 }
 
-float ggml_dot_ref(enum ggml_form form, const struct ggml_tile *t,
+float ggml_dot_ref(enum ggml_kernel kernel, const struct ggml_tile *t,
                    const uint8_t *w, const uint8_t *x)
 {
     switch (ggml_act_of(t->type, t->build)) {
     case ACT_Q8K:
-        return dot_k(form, t, w, x);
+        return dot_k(kernel, t, w, x);
     case ACT_Q8:
-        return form == FORM_COLUMNS ? columns(t, w, (const void *)x)
-                                    : lanes(t, w, (const void *)x);
+        return kernel == KERNEL_COLUMNS ? columns(t, w, (const void *)x)
+                                        : lanes(t, w, (const void *)x);
     default:
-        return ggml_dot_floats_ref(form, t, w, x);
+        return ggml_dot_floats_ref(kernel, t, w, x);
     }
 }
 
-void ggml_tile_ref(enum ggml_form form, const struct ggml_tile *t)
+void ggml_tile_ref(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
     for (size_t r = 0; r < t->x_n; r++)
         for (size_t o = 0; o < t->w_n; o++)
             t->out[r * t->stride + o] = ggml_dot_ref(
-                form, t, t->w + o * t->w_bytes, t->x + r * t->x_bytes);
+                kernel, t, t->w + o * t->w_bytes, t->x + r * t->x_bytes);
 }

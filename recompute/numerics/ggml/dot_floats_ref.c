@@ -219,12 +219,12 @@ float ggml_dot_leftover_ref(const struct ggml_tile *t,
                                : leftover_double(&p, rest->i, sum);
 }
 
-float ggml_dot_floats_ref(enum ggml_form form, const struct ggml_tile *t,
+float ggml_dot_floats_ref(enum ggml_kernel kernel, const struct ggml_tile *t,
                           const uint8_t *w, const uint8_t *x)
 {
     struct pair p = {t, w, x};
 
-    if (form == FORM_CHAIN)
+    if (kernel == KERNEL_CHAIN)
         return chain(&p);
     return t->type == GGML_F32   ? dot_f32(&p)
            : t->type == GGML_F16 ? dot_f16(&p)

@@ -44,13 +44,13 @@ OP void dot(const struct ggml_tile *t, enum ggml_type type)
                 dot_one(t, type, t->w + o * t->w_bytes, t->x + r * t->x_bytes);
 }
 
-static void floats(enum ggml_form form, const struct ggml_tile *t)
+static void floats(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
-    if (form == FORM_CHAIN && t->type == GGML_F32)
+    if (kernel == KERNEL_CHAIN && t->type == GGML_F32)
         chain(t, GGML_F32);
-    else if (form == FORM_CHAIN && t->type == GGML_F16)
+    else if (kernel == KERNEL_CHAIN && t->type == GGML_F16)
         chain(t, GGML_F16);
-    else if (form == FORM_CHAIN)
+    else if (kernel == KERNEL_CHAIN)
         chain(t, GGML_BF16);
     else if (t->type == GGML_F32)
         dot(t, GGML_F32);

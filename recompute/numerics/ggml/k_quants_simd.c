@@ -125,20 +125,20 @@ OP void k_step_dot(enum ggml_type type, const struct k_ready *k,
             fmaf(dmin, (float)k_mins(k, x, 2 * l, 2 * l + 2), s->side[l]);
 }
 
-OP void k_step(enum ggml_form form, enum ggml_type type,
+OP void k_step(enum ggml_kernel kernel, enum ggml_type type,
                const struct k_ready *k, const struct ggml_q8k *x,
                struct k_sum *s)
 {
     float r;
 
-    if (form == FORM_DOT) {
+    if (kernel == KERNEL_DOT) {
         k_step_dot(type, k, x, s);
-    } else if (form == FORM_TILED) {
+    } else if (kernel == KERNEL_TILED) {
         r = (float)sum_of_ints(k_all(type, k, x)) * k->d;
         if (type != GGML_Q6_K)
             r = fmaf(-k->dmin, (float)k_mins(k, x, 0, 8), r);
         s->acc = fmaf(r, x->d, s->acc);
-    } else if (form == FORM_COLUMNS) {
+    } else if (kernel == KERNEL_COLUMNS) {
         s->acc =
             fmaf((float)sum_of_ints(k_all(type, k, x)), k->d * x->d, s->acc);
         s->min = fmaf((float)k_mins(k, x, 0, 8), k->dmin * x->d, s->min);
@@ -152,13 +152,14 @@ OP void k_step(enum ggml_form form, enum ggml_type type,
     }
 }
 
-OP float k_end(enum ggml_form form, enum ggml_type type, const struct k_sum *s)
+OP float k_end(enum ggml_kernel kernel, enum ggml_type type,
+               const struct k_sum *s)
 {
     float side = s->side[0];
 
-    if (form == FORM_TILED)
+    if (kernel == KERNEL_TILED)
         return s->acc;
-    if (form != FORM_DOT)
+    if (kernel != KERNEL_DOT)
         return s->acc - s->min;
     if (type == GGML_Q6_K)
         return sum_halves_8(s->lanes);
@@ -167,7 +168,7 @@ OP float k_end(enum ggml_form form, enum ggml_type type, const struct k_sum *s)
     return sum_halves_8(s->lanes) + side;
 }
 
-OP void k_block(enum ggml_form form, enum ggml_type type,
+OP void k_block(enum ggml_kernel kernel, enum ggml_type type,
                 const struct ggml_tile *t, size_t xn)
 {
     const uint8_t *w = t->w;
@@ -187,14 +188,14 @@ OP void k_block(enum ggml_form form, enum ggml_type type,
         for (size_t b = 0; b < xn; b++) {
             const struct ggml_q8k *x = (const void *)(t->x + b * t->x_bytes);
 
-            k_step(form, type, &k, &x[i], &s[b]);
+            k_step(kernel, type, &k, &x[i], &s[b]);
         }
     }
     for (size_t b = 0; b < xn; b++)
-        t->out[b * t->stride] = k_end(form, type, &s[b]);
+        t->out[b * t->stride] = k_end(kernel, type, &s[b]);
 }
 
-OP void k_tile(enum ggml_form form, enum ggml_type type,
+OP void k_tile(enum ggml_kernel kernel, enum ggml_type type,
                const struct ggml_tile *t)
 {
     const size_t most = BLOCK_ROWS;
@@ -203,32 +204,32 @@ OP void k_tile(enum ggml_form form, enum ggml_type type,
         for (size_t r = 0; r < t->x_n; r += most) {
             struct ggml_tile at = tile_at(t, o, r);
 
-            k_block(form, type, &at, t->x_n - r < most ? t->x_n - r : most);
+            k_block(kernel, type, &at, t->x_n - r < most ? t->x_n - r : most);
         }
 }
 
-static void k_tile_4(enum ggml_form form, const struct ggml_tile *t)
+static void k_tile_4(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
-    if (form == FORM_PAIRS)
-        k_tile(FORM_PAIRS, GGML_Q4_K, t);
-    else if (form == FORM_COLUMNS)
-        k_tile(FORM_COLUMNS, GGML_Q4_K, t);
-    else if (form == FORM_TILED)
-        k_tile(FORM_TILED, GGML_Q4_K, t);
+    if (kernel == KERNEL_PAIRS)
+        k_tile(KERNEL_PAIRS, GGML_Q4_K, t);
+    else if (kernel == KERNEL_COLUMNS)
+        k_tile(KERNEL_COLUMNS, GGML_Q4_K, t);
+    else if (kernel == KERNEL_TILED)
+        k_tile(KERNEL_TILED, GGML_Q4_K, t);
     else
-        k_tile(FORM_DOT, GGML_Q4_K, t);
+        k_tile(KERNEL_DOT, GGML_Q4_K, t);
 }
 
-void K_QUANTS_TILE(enum ggml_form form, const struct ggml_tile *t)
+void K_QUANTS_TILE(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
     if (t->type == GGML_Q4_K)
-        k_tile_4(form, t);
-    else if (t->type == GGML_Q5_K && form == FORM_TILED)
-        k_tile(FORM_TILED, GGML_Q5_K, t);
+        k_tile_4(kernel, t);
+    else if (t->type == GGML_Q5_K && kernel == KERNEL_TILED)
+        k_tile(KERNEL_TILED, GGML_Q5_K, t);
     else if (t->type == GGML_Q5_K)
-        k_tile(FORM_DOT, GGML_Q5_K, t);
-    else if (form == FORM_TILED)
-        k_tile(FORM_TILED, GGML_Q6_K, t);
+        k_tile(KERNEL_DOT, GGML_Q5_K, t);
+    else if (kernel == KERNEL_TILED)
+        k_tile(KERNEL_TILED, GGML_Q6_K, t);
     else
-        k_tile(FORM_DOT, GGML_Q6_K, t);
+        k_tile(KERNEL_DOT, GGML_Q6_K, t);
 }

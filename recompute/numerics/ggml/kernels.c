@@ -23,21 +23,21 @@ const struct ggml_heads *ggml_heads_of(const struct ggml_kernels *k,
     return k->heads[lanes_index(b)];
 }
 
-void ggml_tile(const struct ggml_kernels *k, enum ggml_form form,
+void ggml_tile(const struct ggml_kernels *k, enum ggml_kernel kernel,
                const struct ggml_tile *t)
 {
     switch (ggml_act_of(t->type, t->build)) {
     case ACT_Q8K:
-        k->k_quants(form, t);
+        k->k_quants(kernel, t);
         break;
     case ACT_Q8:
-        (form == FORM_COLUMNS ? k->columns : k->blocks)(form, t);
+        (kernel == KERNEL_COLUMNS ? k->columns : k->blocks)(kernel, t);
         break;
     case ACT_BF16_DP:
-        k->pairs(form, t);
+        k->pairs(kernel, t);
         break;
     default:
-        ggml_floats_of(k, t->build)->tile(form, t);
+        ggml_floats_of(k, t->build)->tile(kernel, t);
     }
 }
 

@@ -20,7 +20,7 @@
 #include "numerics/ggml/product.h"
 #include "numerics/ggml/rows.h"
 
-typedef void ggml_tile_fn(enum ggml_form form, const struct ggml_tile *t);
+typedef void ggml_tile_fn(enum ggml_kernel kernel, const struct ggml_tile *t);
 
 struct ggml_floats {
     ggml_tile_fn *tile;
@@ -55,7 +55,7 @@ struct ggml_kernels {
 };
 
 /* A product, by the kernel for its weights and for the replayed build. */
-void ggml_tile(const struct ggml_kernels *k, enum ggml_form form,
+void ggml_tile(const struct ggml_kernels *k, enum ggml_kernel kernel,
                const struct ggml_tile *t);
 const struct ggml_floats *ggml_floats_of(const struct ggml_kernels *k,
                                          const struct ggml_build *b);

@@ -121,9 +121,9 @@ static void dp_dot(const struct ggml_tile *t)
     }
 }
 
-void PAIRS_TILE(enum ggml_form form, const struct ggml_tile *t)
+void PAIRS_TILE(enum ggml_kernel kernel, const struct ggml_tile *t)
 {
-    if (form == FORM_CHAIN)
+    if (kernel == KERNEL_CHAIN)
         dp_chain(t);
     else
         dp_dot(t);

@@ -12,14 +12,14 @@
 
 #include "numerics/ggml/blocks.h"
 
-enum ggml_form {
-    FORM_DOT,     /* one row at a time (vec_dot) */
-    FORM_CHAIN,   /* tinyBLAS: one vector accumulator (float types) */
-    FORM_COLUMNS, /* repacked Q4_0, Q4_K: a scalar accumulator, a step a block
-                   * (gemv) */
-    FORM_PAIRS,   /* repacked Q4_K, rows in fours: a step for 64 (gemm) */
-    FORM_TILED,   /* K-quants, many rows: a scalar accumulator */
-    FORMS
+enum ggml_kernel {
+    KERNEL_DOT,     /* one row at a time (vec_dot) */
+    KERNEL_CHAIN,   /* tinyBLAS: one vector accumulator (float types) */
+    KERNEL_COLUMNS, /* repacked Q4_0, Q4_K: a scalar accumulator, a step a block
+                     * (gemv) */
+    KERNEL_PAIRS,   /* repacked Q4_K, rows in fours: a step for 64 (gemm) */
+    KERNEL_TILED,   /* K-quants, many rows: a scalar accumulator */
+    GGML_KERNELS
 };
 
 /* Some rows of weights against some rows of activations. */
@@ -43,20 +43,20 @@ struct ggml_shape {
     enum ggml_type type;
     size_t k, m;
 };
-enum ggml_form ggml_form_of(const struct ggml_build *b,
-                            const struct ggml_shape *s, size_t rows,
-                            size_t place);
+enum ggml_kernel ggml_kernel_select(const struct ggml_build *b,
+                                    const struct ggml_shape *s, size_t rows,
+                                    size_t place);
 /* The form is the same for any number of rows. */
-bool ggml_form_invariant(const struct ggml_build *b,
-                         const struct ggml_shape *s);
+bool ggml_kernel_invariant(const struct ggml_build *b,
+                           const struct ggml_shape *s);
 
-void ggml_tile_ref(enum ggml_form form, const struct ggml_tile *t);
+void ggml_tile_ref(enum ggml_kernel kernel, const struct ggml_tile *t);
 /* One sum. Float types: x as ACT_ of the type. */
-float ggml_dot_ref(enum ggml_form form, const struct ggml_tile *t,
+float ggml_dot_ref(enum ggml_kernel kernel, const struct ggml_tile *t,
                    const uint8_t *w, const uint8_t *x);
-float ggml_dot_floats_ref(enum ggml_form form, const struct ggml_tile *t,
+float ggml_dot_floats_ref(enum ggml_kernel kernel, const struct ggml_tile *t,
                           const uint8_t *w, const uint8_t *x);
-/* FORM_DOT of a float type from element i on, after `sum` of the lanes. */
+/* KERNEL_DOT of a float type from element i on, after `sum` of the lanes. */
 struct ggml_dot_rest {
     const uint8_t *w, *x; /* the rows */
     size_t i;

@@ -3,7 +3,7 @@
  * the three ways its heads go over them.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/forward/run.h"
+#include "engine/llama/forward/pass.h"
 
 #include <errno.h>
 #include <math.h>
@@ -133,11 +133,12 @@ static void attend_heads(const struct pass *p, const struct ggml_head *h)
 {
     const struct llama_recipe *r = &p->cache->recipe;
     const struct ggml_heads *k = ggml_heads_of(p->run->kernels, &r->build);
-    const struct ggml_borders b = {p->choice->borders, p->choice->n_borders};
+    const struct ggml_borders b = {p->selection->borders,
+                                   p->selection->n_borders};
 
     if (!r->flash)
-        k->plain(h, p->choice->stream_rows);
-    else if (p->choice->stream_rows >= FLASH_ROWS &&
+        k->plain(h, p->selection->stream_rows);
+    else if (p->selection->stream_rows >= FLASH_ROWS &&
              (r->build.any_head || h->dim % r->build.lanes == 0))
         k->tiled(h);
     else

@@ -22,7 +22,7 @@
 #include "numerics/ggml/ggml.h"
 
 struct gguf;
-struct why;
+struct error;
 struct pool;
 
 /* What a recipe says of a deployment, as far as logits depend on it, and the
@@ -52,9 +52,9 @@ struct llama_shape {
 };
 
 /* g is borrowed until llama_model_close. -EINVAL: an architecture, a type or a
- * shape that is not computed here; ret_why says which. -ENOMEM. */
+ * shape that is not computed here; ret_error says which. -ENOMEM. */
 int llama_model_open(const struct gguf *g, struct llama_model **ret_m,
-                     struct why *ret_why);
+                     struct error *ret_error);
 void llama_model_close(struct llama_model *m);
 const struct llama_shape *llama_model_shape(const struct llama_model *m);
 /* No product of m depends on the rows of its ubatch under this build. (With
@@ -101,8 +101,9 @@ struct llama_token {
     uint32_t id;
     uint32_t position;
     uint32_t sequence;
-    uint32_t cell; /* in the sequence's stream: llama_place, or the caller */
-    bool wanted;   /* its logits are */
+    uint32_t
+        cell;    /* in the sequence's stream: llama_find_slot, or the caller */
+    bool wanted; /* its logits are */
 };
 
 /*
@@ -111,7 +112,8 @@ struct llama_token {
  * with wrap (facts of find_slot). Marks nothing: llama_run does. -ENOSPC: the
  * engine would have refused the ubatch.
  */
-int llama_place(const struct llama_cache *c, struct llama_token *t, size_t n);
+int llama_find_slot(const struct llama_cache *c, struct llama_token *t,
+                    size_t n);
 
 /* Placed tokens take their cells and nothing is computed: for sequences whose
  * keys and logits nobody asks for. */
@@ -123,7 +125,7 @@ void llama_take_cells(struct llama_cache *c, const struct llama_token *t,
  * rows we run stand together in it, our first one at `first` of `rows`;
  * likewise among the wanted rows (last FFN and head run on those alone).
  */
-struct llama_choice {
+struct llama_selection {
     uint32_t rows, first;
     uint32_t wanted, wanted_first;
     /* Rows of each stream in the ubatch: 1; >= 2; >= 64 is tiled with flash
@@ -140,7 +142,7 @@ struct llama_choice {
 };
 
 /* Room for the borders of any recipe. */
-struct llama_choice_room {
+struct llama_selection_room {
     uint32_t borders[LLAMA_SEQUENCES];
 };
 
@@ -150,9 +152,10 @@ struct llama_part {
     const struct llama_token *tokens; /* the whole ubatch */
     size_t n_all, first, n;
 };
-void llama_choose(const struct llama_cache *c, const struct llama_part *p,
-                  struct llama_choice_room *room,
-                  struct llama_choice *ret_choice);
+void llama_select_kernels(const struct llama_cache *c,
+                          const struct llama_part *p,
+                          struct llama_selection_room *room,
+                          struct llama_selection *ret_selection);
 
 /* Scratch memory and threads of a caller; one ubatch at a time. */
 struct llama_run;
@@ -174,6 +177,6 @@ void llama_run_close(struct llama_run *x);
  */
 int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
                      const struct llama_token *t, size_t n,
-                     const struct llama_choice *choice, float *logits);
+                     const struct llama_selection *selection, float *logits);
 
 #endif

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 
 #include "base/float.h"
-#include "base/why.h"
 #include "numerics/ggml/blocks.h"
 #include "numerics/ggml/libm.h"
 #include "numerics/ggml/product.h"
+#include "recompute/error.h"
 #include "recompute/model.h"
 
 enum { SIZE_MAX_OF = 1 << 24 };
@@ -25,7 +25,7 @@ enum { SIZE_MAX_OF = 1 << 24 };
 struct reading {
     const struct gguf *g;
     struct llama_model *m;
-    struct why *why;
+    struct error *error;
     size_t tensors; /* of the file that were found */
 };
 
@@ -36,9 +36,9 @@ static int read_size(struct reading *r, const char *key, uint32_t fallback,
     uint64_t n = fallback;
 
     if (gguf_value(r->g, key) != NULL && !gguf_u64(r->g, key, &n))
-        return why_refuse(r->why, "%s is no number", key);
+        return error_refuse(r->error, "%s is no number", key);
     if (n == 0 || n > SIZE_MAX_OF)
-        return why_refuse(r->why, "%s is absent or out of range", key);
+        return error_refuse(r->error, "%s is absent or out of range", key);
     *ret_n = (uint32_t)n;
     return 0;
 }
@@ -50,9 +50,9 @@ static int read_float(struct reading *r, const char *key, float fallback,
     float f = fallback;
 
     if (gguf_value(r->g, key) != NULL && !gguf_f32(r->g, key, &f))
-        return why_refuse(r->why, "%s is no float", key);
+        return error_refuse(r->error, "%s is no float", key);
     if (!(f > 0.0f) || !(f < INFINITY))
-        return why_refuse(r->why, "%s is absent or out of range", key);
+        return error_refuse(r->error, "%s is absent or out of range", key);
     *ret_f = f;
     return 0;
 }
@@ -67,12 +67,13 @@ static int read_architecture(struct reading *r)
 
     if (!gguf_str(r->g, "general.architecture", &name) ||
         !span_eq_str(name, "llama"))
-        return why_refuse(r->why, "the architecture is not \"llama\"");
+        return error_refuse(r->error, "the architecture is not \"llama\"");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         if (gguf_value(r->g, refused[i]) == NULL)
             continue;
         if (!gguf_u64(r->g, refused[i], &n) || n != 0)
-            return why_refuse(r->why, "%s is not computed here", refused[i]);
+            return error_refuse(r->error, "%s is not computed here",
+                                refused[i]);
     }
     return 0;
 }
@@ -93,7 +94,7 @@ static int read_heads(struct reading *r)
         rc = read_size(r, "llama.attention.value_length", s->head_dim, &value);
     if (rc == 0 && (value != s->head_dim || s->heads % s->kv_heads != 0 ||
                     s->heads > 65536 || s->head_dim > 65536))
-        rc = why_refuse(r->why, "heads of unequal sizes");
+        rc = error_refuse(r->error, "heads of unequal sizes");
     return rc;
 }
 
@@ -114,7 +115,7 @@ static int read_shape(struct reading *r)
     if (rc == 0)
         rc = read_heads(r);
     if (rc == 0 && s->layers > LLAMA_LAYERS)
-        rc = why_refuse(r->why, "%u layers", s->layers);
+        rc = error_refuse(r->error, "%u layers", s->layers);
     return rc;
 }
 
@@ -127,7 +128,7 @@ static int read_scaling(struct reading *r)
 
     if (gguf_str(r->g, "llama.rope.scaling.type", &type) &&
         !span_eq_str(type, "none") && !span_eq_str(type, "linear"))
-        return why_refuse(r->why, "this RoPE scaling is not computed here");
+        return error_refuse(r->error, "this RoPE scaling is not computed here");
     if (gguf_value(r->g, "llama.rope.scaling.factor") != NULL)
         rc = read_float(r, "llama.rope.scaling.factor", 1.0f, &factor);
     else if (gguf_value(r->g, "llama.rope.scale_linear") != NULL)
@@ -150,13 +151,14 @@ static int read_rope(struct reading *r)
     if (rc != 0)
         return rc;
     if (m->rope_dim % 2 != 0 || m->rope_dim > m->shape.head_dim)
-        return why_refuse(r->why, "llama.rope.dimension_count is odd or "
-                                  "larger than a head");
+        return error_refuse(r->error, "llama.rope.dimension_count is odd or "
+                                      "larger than a head");
     /* Compilers round what four pairs at a time leave over in their own ways:
      * gcc -O3 for AVX-512 fuses all but the last pairs but one. */
     if (m->rope_dim % 8 != 0)
-        return why_refuse(r->why, "llama.rope.dimension_count is no multiple "
-                                  "of 8: not computed here");
+        return error_refuse(r->error,
+                            "llama.rope.dimension_count is no multiple "
+                            "of 8: not computed here");
     m->rope_step = ggml_powf(base, -2.0f / (float)m->rope_dim);
     return 0;
 }
@@ -175,9 +177,9 @@ static int read_floats(struct reading *r, const char *name, size_t n,
     const struct gguf_tensor *t = find(r, name);
 
     if (t == NULL)
-        return why_refuse(r->why, "tensor %s is not there", name);
+        return error_refuse(r->error, "tensor %s is not there", name);
     if (t->type != GGML_F32 || t->dims[0] != n || t->data.n != 4 * n)
-        return why_refuse(r->why, "tensor %s is not %zu floats", name, n);
+        return error_refuse(r->error, "tensor %s is not %zu floats", name, n);
     /* gguf.h: tensors start at multiples of 8 bytes of the mapped file. */
     *ret_f = (const float *)(const void *)t->data.p;
     return 0;
@@ -196,15 +198,16 @@ static int read_matrix(struct reading *r, const char *name, size_t k, size_t m,
     const struct gguf_tensor *t = find(r, name);
 
     if (t == NULL)
-        return why_refuse(r->why, "tensor %s is not there", name);
+        return error_refuse(r->error, "tensor %s is not there", name);
     if (!is_computed(t->type))
-        return why_refuse(r->why, "tensor %s: type %s is not computed here",
-                          name, ggml_type_name(t->type));
+        return error_refuse(r->error, "tensor %s: type %s is not computed here",
+                            name, ggml_type_name(t->type));
     if (m == 0)
         m = t->dims[1] <= SIZE_MAX_OF ? (size_t)t->dims[1] : 0;
     if (t->dims[0] != k || t->dims[1] != m || m == 0 || t->dims[2] != 1 ||
         t->dims[3] != 1)
-        return why_refuse(r->why, "tensor %s is not %zu by %zu", name, k, m);
+        return error_refuse(r->error, "tensor %s is not %zu by %zu", name, k,
+                            m);
     ret_m->type = t->type;
     ret_m->k = k;
     ret_m->m = m;
@@ -285,16 +288,16 @@ static int read_model(struct reading *r)
     for (uint32_t i = 0; rc == 0 && i < m->shape.layers; i++)
         rc = read_layer(r, i, &m->layer[i]);
     if (rc == 0 && r->tensors != gguf_tensors(r->g))
-        rc = why_refuse(r->why,
-                        "%zu of %zu tensors have no place in a llama model",
-                        gguf_tensors(r->g) - r->tensors, gguf_tensors(r->g));
+        rc = error_refuse(r->error,
+                          "%zu of %zu tensors have no place in a llama model",
+                          gguf_tensors(r->g) - r->tensors, gguf_tensors(r->g));
     return rc;
 }
 
 int llama_model_open(const struct gguf *g, struct llama_model **ret_m,
-                     struct why *ret_why)
+                     struct error *ret_error)
 {
-    struct reading r = {g, calloc(1, sizeof *r.m), ret_why, 0};
+    struct reading r = {g, calloc(1, sizeof *r.m), ret_error, 0};
     int rc;
 
     if (r.m == NULL)
@@ -324,7 +327,7 @@ static bool is_invariant(const struct matrix *w, const struct ggml_build *b)
 {
     struct ggml_shape s = {w->type, w->k, w->m};
 
-    return ggml_form_invariant(b, &s);
+    return ggml_kernel_invariant(b, &s);
 }
 
 bool llama_model_invariant(const struct llama_model *m,

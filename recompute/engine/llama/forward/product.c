@@ -3,7 +3,7 @@
  * threads take.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/forward/run.h"
+#include "engine/llama/forward/pass.h"
 
 #include <assert.h>
 
@@ -42,7 +42,7 @@ static void round_row(void *arg, size_t r, unsigned worker)
 
 /* Rows of one form, from row r on; returns the first row of another. */
 static size_t same_form(const struct job *j, const struct matrix *w, size_t r,
-                        enum ggml_form *ret_form)
+                        enum ggml_kernel *ret_form)
 {
     const struct ggml_build *b = &j->pass->cache->recipe.build;
     const struct ggml_shape shape = {w->type, w->k, w->m};
@@ -50,11 +50,11 @@ static size_t same_form(const struct job *j, const struct matrix *w, size_t r,
     size_t end = r;
 
     *ret_form =
-        ggml_form_of(b, &shape, at->rows, at->first + (at->each ? 0 : r));
+        ggml_kernel_select(b, &shape, at->rows, at->first + (at->each ? 0 : r));
     if (at->each)
         return at->n;
-    while (end < at->n &&
-           ggml_form_of(b, &shape, at->rows, at->first + end) == *ret_form)
+    while (end < at->n && ggml_kernel_select(b, &shape, at->rows,
+                                             at->first + end) == *ret_form)
         end++;
     return end;
 }
@@ -66,7 +66,7 @@ static void run_piece(void *arg, size_t item, unsigned worker)
     size_t i = 0, from, n;
     const struct matrix *w;
     enum ggml_act a;
-    enum ggml_form form;
+    enum ggml_kernel kernel;
 
     (void)worker;
     while (item >= j->pieces[i + 1])
@@ -91,9 +91,9 @@ static void run_piece(void *arg, size_t item, unsigned worker)
                               j->list[i].out + r * w->m + from,
                               w->m};
 
-        end = same_form(j, w, r, &form);
+        end = same_form(j, w, r, &kernel);
         t.x_n = end - r;
-        ggml_tile(x->kernels, form, &t);
+        ggml_tile(x->kernels, kernel, &t);
     }
 }
 

@@ -26,7 +26,7 @@ static int feed(struct engine *e, const uint32_t *ids, size_t n, size_t from,
         e->tokens[i] = (struct llama_token){.id = ids[i],
                                             .position = (uint32_t)(from + i),
                                             .wanted = wanted && i + 1 == n};
-    int err = llama_place(e->cache, e->tokens, n);
+    int err = llama_find_slot(e->cache, e->tokens, n);
     return err ? err
                : llama_run_ubatch(e->run, e->cache, e->tokens, n, NULL,
                                   e->logits);

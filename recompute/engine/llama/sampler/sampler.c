@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/llama/sampler/candidate_sort.h"
 #include "engine/llama/sampler/mersenne.h"
-#include "engine/llama/sampler/order.h"
 #include "numerics/ggml/libm.h"
 
 enum {
@@ -143,9 +143,9 @@ static void penalise(struct llama_sampler *p)
 static void sort_top(struct llama_sampler *p, size_t n_top)
 {
     if (n_top <= SMALL) {
-        order_partial(p->v, n_top, p->n);
+        candidate_sort_partial(p->v, n_top, p->n);
     } else {
-        (void)order_buckets(p->v, p->n, n_top, p->spare);
+        (void)candidate_sort_buckets(p->v, p->n, n_top, p->spare);
         memcpy(p->v, p->spare, n_top * sizeof *p->v);
     }
     p->n = n_top;
@@ -218,10 +218,10 @@ static void cut_top_p(struct llama_sampler *p)
         p->n = reach(p, p->v, p->n, &more);
         return;
     }
-    (void)order_buckets(p->v, p->n, FIRST_TOP, p->spare);
+    (void)candidate_sort_buckets(p->v, p->n, FIRST_TOP, p->spare);
     n = reach(p, p->spare, FIRST_TOP, &more);
     if (more) {
-        (void)order_buckets(p->v, p->n, p->n, p->spare);
+        (void)candidate_sort_buckets(p->v, p->n, p->n, p->spare);
         n = reach(p, p->spare, p->n, &more);
     }
     memcpy(p->v, p->spare, n * sizeof *p->v);

@@ -15,7 +15,7 @@
 #include "engine/llama/schedule/plan_match.h"
 #include "engine/llama/schedule/plan_run.h"
 #include "engine/llama/schedule/turn.h"
-#include "engine/llama/vocab/wording.h"
+#include "engine/llama/vocab/text_match.h"
 #include "store/dialect.h"
 
 /* One claim held against one turn that may be its. */
@@ -156,16 +156,16 @@ static int row(void *arg, size_t number, const float *logits)
 static int finish_text(const struct bench *b, struct pair *p)
 {
     const struct claim_llama *c = &b->claims[p->claim];
-    struct wording w = {.text = c->choice->text,
-                        .stops = c->stops,
-                        .n_stops = c->n_stops,
-                        .whole = c->choice->finish.n > 0,
-                        .open = !(p->sampler && c->seeded)};
+    struct text_match w = {.text = c->choice->text,
+                           .stops = c->stops,
+                           .n_stops = c->n_stops,
+                           .whole = c->choice->finish.n > 0,
+                           .open = !(p->sampler && c->seeded)};
     bool equal = false;
     int err = 0;
 
     if (b->r->text)
-        err = wording_equal(b->r->text, &w, p->ids, p->n_ids, &equal);
+        err = text_match_equal(b->r->text, &w, p->ids, p->n_ids, &equal);
     if (!err && !equal)
         claim_differs(&p->score, 0);
     return err;

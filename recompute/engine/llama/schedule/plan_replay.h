@@ -13,7 +13,7 @@
 #include "engine/llama/claim.h"
 
 struct llama_model;
-struct llama_text;
+struct llama_vocab;
 struct plan;
 struct pool;
 struct recipe;
@@ -30,8 +30,8 @@ struct plan_replay {
     const struct turns *turns; /* turns_of the plan */
     const struct recipe *recipe;
     const struct llama_model *model;
-    struct pool *pool;             /* or NULL */
-    const struct llama_text *text; /* NULL: answers without ids differ */
+    struct pool *pool;              /* or NULL */
+    const struct llama_vocab *text; /* NULL: answers without ids differ */
 };
 
 /* n claims, n verdicts. The errors of plan_run, -ENOMEM. */

@@ -65,7 +65,7 @@ static int run_ubatch(struct engine *e, size_t n)
         needed |= e->needed[e->places[i]];
     }
     int err = floats(&e->rows, &e->rows_size, n_rows * vocab);
-    err = err ? err : llama_place(e->cache, e->ubatch, n);
+    err = err ? err : llama_find_slot(e->cache, e->ubatch, n);
     if (!err && !needed) {
         llama_take_cells(e->cache, e->ubatch, n);
         return 0;

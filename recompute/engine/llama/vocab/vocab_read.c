@@ -1,5 +1,5 @@
 /*
- * text_read.c - the keys tokenizer.ggml.* of a GGUF file into an open text.
+ * vocab_read.c - the keys tokenizer.ggml.* of a GGUF file into an open text.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
-#include "engine/llama/vocab/text_state.h"
-#include "engine/llama/vocab/words.h"
+#include "engine/llama/vocab/pre_tokenizer.h"
+#include "engine/llama/vocab/vocab_state.h"
+#include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "tokenizer/byte_alphabet.h"
 
@@ -104,7 +104,8 @@ static size_t spare_names(struct span *names, size_t n, char *spare)
     return used;
 }
 
-static int read_names(const struct gguf *g, struct llama_text *t, struct why *w)
+static int read_names(const struct gguf *g, struct llama_vocab *t,
+                      struct error *w)
 {
     const struct gguf_value *v =
         list_of(g, "tokenizer.ggml.tokens", GGUF_STRING);
@@ -114,7 +115,7 @@ static int read_names(const struct gguf *g, struct llama_text *t, struct why *w)
     int err = -ENOMEM;
 
     if (v == NULL || v->n == 0 || v->n > VOCABULARY_IDS_MAX)
-        return why_refuse(w, "tokenizer.ggml.tokens is not a list of names");
+        return error_refuse(w, "tokenizer.ggml.tokens is not a list of names");
     names = calloc(v->n, sizeof *names);
     if (names == NULL)
         return -ENOMEM;
@@ -149,8 +150,8 @@ static uint8_t kind_of(int64_t written)
     }
 }
 
-static void mark_names(struct llama_text *t, const char *const *names, size_t n,
-                       uint8_t is)
+static void mark_names(struct llama_vocab *t, const char *const *names,
+                       size_t n, uint8_t is)
 {
     uint32_t id;
 
@@ -159,7 +160,8 @@ static void mark_names(struct llama_text *t, const char *const *names, size_t n,
             t->is[id] |= is;
 }
 
-static int read_kinds(const struct gguf *g, struct llama_text *t, struct why *w)
+static int read_kinds(const struct gguf *g, struct llama_vocab *t,
+                      struct error *w)
 {
     const struct gguf_value *v =
         list_of(g, "tokenizer.ggml.token_type", GGUF_I32);
@@ -171,8 +173,8 @@ static int read_kinds(const struct gguf *g, struct llama_text *t, struct why *w)
         return -ENOMEM;
     if (gguf_value(g, "tokenizer.ggml.token_type") != NULL &&
         (v == NULL || v->n < n))
-        return why_refuse(w, "tokenizer.ggml.token_type is too short or not "
-                             "of int32");
+        return error_refuse(w, "tokenizer.ggml.token_type is too short or not "
+                               "of int32");
     for (size_t i = 0; i < n; i++)
         t->is[i] = v == NULL ? TOKEN_NORMAL : kind_of(gguf_item_int(v, i));
     mark_names(t, control_names, COUNT(control_names), TOKEN_CONTROL);
@@ -184,8 +186,8 @@ static int read_kinds(const struct gguf *g, struct llama_text *t, struct why *w)
     return 0;
 }
 
-static int read_scores(const struct gguf *g, struct llama_text *t,
-                       struct why *w)
+static int read_scores(const struct gguf *g, struct llama_vocab *t,
+                       struct error *w)
 {
     const struct gguf_value *v = list_of(g, "tokenizer.ggml.scores", GGUF_F32);
     size_t n = t->bpe.vocabulary.n;
@@ -196,17 +198,17 @@ static int read_scores(const struct gguf *g, struct llama_text *t,
     if (gguf_value(g, "tokenizer.ggml.scores") == NULL)
         return 0;
     if (v == NULL || v->n < n)
-        return why_refuse(w, "tokenizer.ggml.scores is too short or not of "
-                             "float32");
+        return error_refuse(w, "tokenizer.ggml.scores is too short or not of "
+                               "float32");
     for (size_t i = 0; i < n; i++) {
         t->scores[i] = gguf_item_f32(v, i);
         if (t->scores[i] != t->scores[i])
-            return why_refuse(w, "tokenizer.ggml.scores: a NaN");
+            return error_refuse(w, "tokenizer.ggml.scores: a NaN");
     }
     return 0;
 }
 
-static int read_bytes(struct llama_text *t, struct why *w)
+static int read_bytes(struct llama_vocab *t, struct error *w)
 {
     char name[8];
 
@@ -218,13 +220,13 @@ static int read_bytes(struct llama_text *t, struct why *w)
                              &t->spm.bytes[i]) &&
             !vocabulary_find(&t->bpe.vocabulary, span_of(&byte, 1),
                              &t->spm.bytes[i]))
-            return why_refuse(w, "tokenizer.ggml.tokens lacks %s", name);
+            return error_refuse(w, "tokenizer.ggml.tokens lacks %s", name);
     }
     return 0;
 }
 
-static int read_pieces(const struct gguf *g, struct llama_text *t,
-                       struct why *w)
+static int read_pieces(const struct gguf *g, struct llama_vocab *t,
+                       struct error *w)
 {
     int err = read_scores(g, t, w);
 
@@ -238,8 +240,8 @@ static int read_pieces(const struct gguf *g, struct llama_text *t,
     return err != 0 ? err : read_bytes(t, w);
 }
 
-static int read_merges(const struct gguf *g, struct llama_text *t,
-                       struct why *w)
+static int read_merges(const struct gguf *g, struct llama_vocab *t,
+                       struct error *w)
 {
     const struct gguf_value *v =
         list_of(g, "tokenizer.ggml.merges", GGUF_STRING);
@@ -247,7 +249,7 @@ static int read_merges(const struct gguf *g, struct llama_text *t,
     int err;
 
     if (v == NULL || v->n > VOCABULARY_IDS_MAX)
-        return why_refuse(w, "tokenizer.ggml.merges is not a list of pairs");
+        return error_refuse(w, "tokenizer.ggml.merges is not a list of pairs");
     err = bpe_start_merges(&t->bpe, v->n);
     c = cursor_of(v->bytes);
     for (size_t i = 0; err == 0 && i < v->n; i++) {
@@ -259,37 +261,39 @@ static int read_merges(const struct gguf *g, struct llama_text *t,
         if (space == NULL ||
             !bpe_add_merge(&t->bpe, span_of(s.p, left),
                            span_of(space + 1, s.n - left - 1), (uint32_t)i))
-            err = why_refuse(w,
-                             "tokenizer.ggml.merges: row %zu is not a pair "
-                             "of tokens that join to one",
-                             i);
+            err = error_refuse(w,
+                               "tokenizer.ggml.merges: row %zu is not a pair "
+                               "of tokens that join to one",
+                               i);
     }
     return err;
 }
 
-static int read_bpe(const struct gguf *g, struct llama_text *t, struct why *w)
+static int read_bpe(const struct gguf *g, struct llama_vocab *t,
+                    struct error *w)
 {
     struct span name = span_of("", 0);
-    const struct words *words;
+    const struct llama_pre_tokenizer *words;
     int err;
 
     (void)gguf_str(g, "tokenizer.ggml.pre", &name); /* absent: default */
-    words = words_find(name);
+    words = llama_pre_tokenizer_find(name);
     if (words == NULL)
-        return why_refuse(w, "tokenizer.ggml.pre \"%.*s\" is not known",
-                          name.n < 40 ? (int)name.n : 40, (const char *)name.p);
+        return error_refuse(w, "tokenizer.ggml.pre \"%.*s\" is not known",
+                            name.n < 40 ? (int)name.n : 40,
+                            (const char *)name.p);
     t->bpe.ignore_merges = words->ignores_merges;
     t->begins = words->begins;
     t->first = 11;
     t->last = 11;
-    err = words_splitter(words, &t->splitter, w);
+    err = llama_pre_tokenizer_init(words, &t->pre_tokenizer, w);
     return err != 0 ? err : read_merges(g, t, w);
 }
 
 /* Tokens whose names are found in a text before it is cut into words. */
 static int by_length(const void *a, const void *b, void *arg)
 {
-    const struct llama_text *t = arg;
+    const struct llama_vocab *t = arg;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
     size_t m = vocabulary_name(&t->bpe.vocabulary, i).n;
     size_t n = vocabulary_name(&t->bpe.vocabulary, j).n;
@@ -299,7 +303,7 @@ static int by_length(const void *a, const void *b, void *arg)
     return i < j ? -1 : i > j;
 }
 
-static int list_named(struct llama_text *t)
+static int list_named(struct llama_vocab *t)
 {
     uint32_t n = (uint32_t)t->bpe.vocabulary.n;
 
@@ -342,7 +346,7 @@ static uint8_t byte_named(struct span name)
     return (uint8_t)byte;
 }
 
-static void add_bytes(const struct llama_text *t, uint32_t id,
+static void add_bytes(const struct llama_vocab *t, uint32_t id,
                       struct buffer *out)
 {
     struct span name = vocabulary_name(&t->bpe.vocabulary, id);
@@ -363,7 +367,7 @@ static void add_bytes(const struct llama_text *t, uint32_t id,
     }
 }
 
-static int list_bytes(struct llama_text *t)
+static int list_bytes(struct llama_vocab *t)
 {
     uint32_t n = (uint32_t)t->bpe.vocabulary.n;
 
@@ -378,7 +382,7 @@ static int list_bytes(struct llama_text *t)
 }
 
 static void read_id(const struct gguf *g, const char *key,
-                    const struct llama_text *t, uint32_t *id)
+                    const struct llama_vocab *t, uint32_t *id)
 {
     uint64_t v;
 
@@ -387,8 +391,8 @@ static void read_id(const struct gguf *g, const char *key,
 }
 
 /* What stands around a text; the file goes before the defaults. */
-static int read_around(const struct gguf *g, struct llama_text *t,
-                       struct why *w)
+static int read_around(const struct gguf *g, struct llama_vocab *t,
+                       struct error *w)
 {
     /* Absent keys leave what is there. */
     (void)gguf_bool(g, "tokenizer.ggml.add_bos_token", &t->begins);
@@ -400,11 +404,12 @@ static int read_around(const struct gguf *g, struct llama_text *t,
         t->is[t->last] |= TOKEN_ENDS;
     if ((t->begins && t->first >= t->bpe.vocabulary.n) ||
         (t->ends && t->last >= t->bpe.vocabulary.n))
-        return why_refuse(w, "tokens around a text are not in the vocabulary");
+        return error_refuse(w,
+                            "tokens around a text are not in the vocabulary");
     return 0;
 }
 
-int text_read(const struct gguf *g, struct llama_text *t, struct why *w)
+int vocab_read(const struct gguf *g, struct llama_vocab *t, struct error *w)
 {
     struct span model = span_of("", 0);
     int err = read_names(g, t, w);
@@ -417,9 +422,9 @@ int text_read(const struct gguf *g, struct llama_text *t, struct why *w)
     else if (err == 0 && span_eq_str(model, "gpt2"))
         err = read_bpe(g, t, w);
     else if (err == 0)
-        err =
-            why_refuse(w, "tokenizer.ggml.model \"%.*s\" is not known",
-                       model.n < 40 ? (int)model.n : 40, (const char *)model.p);
+        err = error_refuse(w, "tokenizer.ggml.model \"%.*s\" is not known",
+                           model.n < 40 ? (int)model.n : 40,
+                           (const char *)model.p);
     if (err == 0)
         err = read_around(g, t, w);
     if (err == 0)

@@ -1,39 +1,39 @@
 /*
- * text.c - text to ids with an open tokenizer of a GGUF file: text.h.
+ * vocab.c - text to ids with an open tokenizer of a GGUF file: text.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/vocab/text_state.h"
+#include "engine/llama/vocab/vocab_state.h"
 #include "store/utf8.h"
 
-int llama_text_open(const struct gguf *g, struct llama_text **ret_t,
-                    struct why *ret_why)
+int llama_vocab_open(const struct gguf *g, struct llama_vocab **ret_t,
+                     struct error *ret_error)
 {
-    struct llama_text *t = calloc(1, sizeof *t);
+    struct llama_vocab *t = calloc(1, sizeof *t);
     int err;
 
     if (t == NULL)
         return -ENOMEM;
-    err = text_read(g, t, ret_why);
+    err = vocab_read(g, t, ret_error);
     if (err != 0) {
-        llama_text_close(t);
+        llama_vocab_close(t);
         return err;
     }
     *ret_t = t;
     return 0;
 }
 
-void llama_text_close(struct llama_text *t)
+void llama_vocab_close(struct llama_vocab *t)
 {
     if (t == NULL)
         return;
     bpe_fini(&t->bpe);
-    splitter_fini(&t->splitter);
+    pre_tokenizer_fini(&t->pre_tokenizer);
     free(t->scores);
     free(t->is);
     free(t->named);
@@ -42,29 +42,29 @@ void llama_text_close(struct llama_text *t)
     free(t);
 }
 
-uint32_t llama_text_size(const struct llama_text *t)
+uint32_t llama_vocab_size(const struct llama_vocab *t)
 {
     return (uint32_t)t->bpe.vocabulary.n;
 }
 
-struct span llama_text_piece(const struct llama_text *t, uint32_t id)
+struct span llama_vocab_piece(const struct llama_vocab *t, uint32_t id)
 {
     if (id >= t->bpe.vocabulary.n || t->at[id + 1] == t->at[id])
         return span_of("", 0);
     return span_of(t->bytes.p + t->at[id], t->at[id + 1] - t->at[id]);
 }
 
-struct span llama_text_name(const struct llama_text *t, uint32_t id)
+struct span llama_vocab_name(const struct llama_vocab *t, uint32_t id)
 {
     return vocabulary_name(&t->bpe.vocabulary, id);
 }
 
-bool llama_text_ends(const struct llama_text *t, uint32_t id)
+bool llama_vocab_ends(const struct llama_vocab *t, uint32_t id)
 {
     return id < t->bpe.vocabulary.n && (t->is[id] & TOKEN_ENDS) != 0;
 }
 
-bool llama_text_begin(const struct llama_text *t, uint32_t *ret_id)
+bool llama_vocab_begin(const struct llama_vocab *t, uint32_t *ret_id)
 {
     if (t->begins)
         *ret_id = t->first;
@@ -101,7 +101,7 @@ static void cut_pieces(const struct pieces *in, struct span name, uint32_t id,
 
 /* Cuts at one token after the other, the longest name first; a shorter one is
  * not looked for within a longer one that was found. */
-static int cut_named(const struct llama_text *t, struct span text, bool parse,
+static int cut_named(const struct llama_vocab *t, struct span text, bool parse,
                      struct pieces *pieces)
 {
     struct pieces spare = {0}, swap;
@@ -127,7 +127,7 @@ static int cut_named(const struct llama_text *t, struct span text, bool parse,
 
 /* Spaces become U+2581; a text that follows a token, or nothing, gets one
  * before it. */
-static void encode_piece(const struct llama_text *t, struct span text,
+static void encode_piece(const struct llama_vocab *t, struct span text,
                          bool space, struct ids *ids)
 {
     struct buffer marked = {0};
@@ -148,7 +148,7 @@ static void encode_piece(const struct llama_text *t, struct span text,
     buffer_fini(&marked);
 }
 
-static void encode_pieces(const struct llama_text *t, const struct pieces *in,
+static void encode_pieces(const struct llama_vocab *t, const struct pieces *in,
                           struct ids *ids)
 {
     bool after_token = true;
@@ -163,11 +163,11 @@ static void encode_pieces(const struct llama_text *t, const struct pieces *in,
     }
 }
 
-static int encode_words(const struct llama_text *t, struct pieces *words,
+static int encode_words(const struct llama_vocab *t, struct pieces *words,
                         struct ids *ids)
 {
     struct pieces spare = {0};
-    int err = splitter_apply(&t->splitter, words, &spare);
+    int err = pre_tokenizer_apply(&t->pre_tokenizer, words, &spare);
 
     if (err == 0 && (pieces_failed(words) || pieces_failed(&spare)))
         err = -ENOMEM;
@@ -180,9 +180,9 @@ static int encode_words(const struct llama_text *t, struct pieces *words,
     return err;
 }
 
-int llama_text_encode(const struct llama_text *t, struct span text,
-                      struct llama_text_how how, uint32_t **ret_ids,
-                      size_t *ret_n)
+int llama_vocab_encode(const struct llama_vocab *t, struct span text,
+                       struct llama_vocab_options how, uint32_t **ret_ids,
+                       size_t *ret_n)
 {
     struct pieces pieces = {0};
     struct ids ids = {0};

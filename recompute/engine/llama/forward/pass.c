@@ -1,12 +1,12 @@
 /*
- * run.c - one ubatch through the model, in the engine's order of operations.
+ * pass.c - one ubatch through the model, in the engine's order of operations.
  *
  *   embedding; each layer: norm, q k v, rope, store k v, attention, output
  *   projection, [last layer: only wanted rows from here], + residual, norm,
  *   gate and up, swiglu, down, + residual; norm, head.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/forward/run.h"
+#include "engine/llama/forward/pass.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -241,14 +241,14 @@ static void cut_rows(struct pass *p, float *y)
 
 static struct placed all_rows(const struct pass *p)
 {
-    return (struct placed){p->n, p->choice->rows, p->choice->first,
-                           p->choice->each};
+    return (struct placed){p->n, p->selection->rows, p->selection->first,
+                           p->selection->each};
 }
 
 static struct placed wanted_rows(const struct pass *p)
 {
-    return (struct placed){p->n_wanted, p->choice->wanted,
-                           p->choice->wanted_first, p->choice->each};
+    return (struct placed){p->n_wanted, p->selection->wanted,
+                           p->selection->wanted_first, p->selection->each};
 }
 
 static void attention_block(struct pass *p, uint32_t l)
@@ -323,7 +323,7 @@ static int check_tokens(const struct pass *p)
 
 static bool contradicts(const struct pass *p)
 {
-    const struct llama_choice *c = p->choice;
+    const struct llama_selection *c = p->selection;
     size_t rows = c->each ? 1 : p->n, wanted = c->each ? 1 : p->n_wanted;
 
     if (p->n_wanted == 0)
@@ -338,12 +338,12 @@ static bool contradicts(const struct pass *p)
 
 int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
                      const struct llama_token *t, size_t n,
-                     const struct llama_choice *choice, float *logits)
+                     const struct llama_selection *selection, float *logits)
 {
-    struct pass p = {x, c, t, n, choice, 0};
+    struct pass p = {x, c, t, n, selection, 0};
     const struct llama_part whole = {t, n, 0, n};
-    struct llama_choice_room room;
-    struct llama_choice own;
+    struct llama_selection_room room;
+    struct llama_selection own;
     int rc = n == 0 ? -EINVAL : check_tokens(&p);
 
     if (rc == 0)
@@ -352,9 +352,9 @@ int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
         rc = room_scratch(x, c);
     if (rc != 0)
         return rc;
-    if (choice == NULL) {
-        llama_choose(c, &whole, &room, &own);
-        p.choice = &own;
+    if (selection == NULL) {
+        llama_select_kernels(c, &whole, &room, &own);
+        p.selection = &own;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i].wanted)

@@ -1,13 +1,14 @@
 /*
- * words.c - the table of word patterns of byte-level BPE: words.h. A row's
- * patterns cut one after the other, each within the pieces of the one before.
+ * pre_tokenizer.c - the table of word patterns of byte-level BPE:
+ * pre_tokenizer.h. A row's patterns cut one after the other, each within the
+ * pieces of the one before.
  *
  * llama.cpp knows the characters of Unicode 15.1, PCRE2 10.42 those of
  * Unicode 14: the classes L, N and P name what came since. Compared with the
  * engine for every code point by tests/recompute/peer_llama_text.py.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/vocab/words.h"
+#include "engine/llama/vocab/pre_tokenizer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static const char *const plain[] = {"[" P SIGNS "]+", GPT2, "[" N "]+",
 static const char *const falcon[] = {"[" P SIGNS "`]+", GPT2, "[0-9][0-9][0-9]",
                                      NULL};
 
-static const struct words table[] = {
+static const struct llama_pre_tokenizer table[] = {
     {"default", plain, false, false},
     {"llama3", llama3, true, true},
     {"llama-v3", llama3, true, true},
@@ -76,7 +77,7 @@ static const struct words table[] = {
     {"jais", gpt2, false, false},
 };
 
-const struct words *words_find(struct span name)
+const struct llama_pre_tokenizer *llama_pre_tokenizer_find(struct span name)
 {
     if (name.n == 0)
         return &table[0];
@@ -86,27 +87,28 @@ const struct words *words_find(struct span name)
     return NULL;
 }
 
-int words_splitter(const struct words *w, struct splitter *ret_s,
-                   struct why *why)
+int llama_pre_tokenizer_init(const struct llama_pre_tokenizer *w,
+                             struct pre_tokenizer *ret_s, struct error *error)
 {
     size_t n = 0;
     int err = 0;
 
-    *ret_s = (struct splitter){0};
+    *ret_s = (struct pre_tokenizer){0};
     while (w->patterns[n] != NULL)
         n++;
     ret_s->steps = calloc(n + 1, sizeof *ret_s->steps);
     if (ret_s->steps == NULL)
         return -ENOMEM;
     for (size_t i = 0; err == 0 && i < n; i++) {
-        struct splitter_step step = {.kind = STEP_SPLIT,
-                                     .behavior = SPLIT_ISOLATED};
+        struct pre_tokenizer_step step = {.kind = STEP_SPLIT,
+                                          .behavior = SPLIT_ISOLATED};
 
-        err = pattern_native(w->patterns[i], &step.pattern, why);
+        err = pattern_native(w->patterns[i], &step.pattern, error);
         if (err == 0)
             ret_s->steps[ret_s->n++] = step;
     }
     if (err == 0)
-        ret_s->steps[ret_s->n++] = (struct splitter_step){.kind = STEP_BYTES};
+        ret_s->steps[ret_s->n++] =
+            (struct pre_tokenizer_step){.kind = STEP_BYTES};
     return err;
 }

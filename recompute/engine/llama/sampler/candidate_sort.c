@@ -1,9 +1,9 @@
 /*
- * order.c - the sorts whose order of equal values the engine's choices rest
- * on: order.h. `before` is the comparison they are given.
+ * candidate_sort.c - the sorts whose order of equal values the engine's choices
+ * rest on: candidate_sort.h. `before` is the comparison they are given.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/sampler/order.h"
+#include "engine/llama/sampler/candidate_sort.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -58,7 +58,7 @@ static void heap_replace(struct rated *v, size_t n, struct rated *x)
     heap_adjust(v, 0, n, in);
 }
 
-void order_partial(struct rated *v, size_t n_top, size_t n)
+void candidate_sort_partial(struct rated *v, size_t n_top, size_t n)
 {
     if (n_top == 0)
         return;
@@ -129,7 +129,7 @@ static void introsort(struct rated *v, size_t n, unsigned depth)
         size_t cut;
 
         if (depth-- == 0) {
-            order_partial(v, n, n);
+            candidate_sort_partial(v, n, n);
             return;
         }
         median_to_first(v, n);
@@ -139,7 +139,7 @@ static void introsort(struct rated *v, size_t n, unsigned depth)
     }
 }
 
-void order_all(struct rated *v, size_t n)
+void candidate_sort_all(struct rated *v, size_t n)
 {
     unsigned depth = 0;
 
@@ -166,8 +166,8 @@ static unsigned bucket_of(float logit)
     return i < 0 ? 0 : i >= BUCKETS ? BUCKETS - 1 : (unsigned)i;
 }
 
-size_t order_buckets(const struct rated *v, size_t n, size_t n_top,
-                     struct rated *out)
+size_t candidate_sort_buckets(const struct rated *v, size_t n, size_t n_top,
+                              struct rated *out)
 {
     size_t count[BUCKETS] = {0}, at[BUCKETS] = {0}, have = 0, done = 0;
     unsigned lowest = BUCKETS;
@@ -182,9 +182,9 @@ size_t order_buckets(const struct rated *v, size_t n, size_t n_top,
         if (bucket_of(v[i].logit) >= lowest)
             out[at[bucket_of(v[i].logit)]++] = v[i];
     for (unsigned b = BUCKETS - 1; b > lowest; b--) {
-        order_all(out + done, count[b]);
+        candidate_sort_all(out + done, count[b]);
         done += count[b];
     }
-    order_partial(out + done, n_top - done, count[lowest]);
+    candidate_sort_partial(out + done, n_top - done, count[lowest]);
     return have;
 }

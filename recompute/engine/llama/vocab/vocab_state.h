@@ -1,15 +1,15 @@
 /*
- * text_state.h - what an open text holds: filled by text_read.c, used by
- * text.c.
+ * vocab_state.h - what an open text holds: filled by vocab_read.c, used by
+ * vocab.c.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_TEXT_STATE_H
-#define LLAMA_TEXT_STATE_H
+#ifndef LLAMA_VOCAB_STATE_H
+#define LLAMA_VOCAB_STATE_H
 
 #include "engine/llama/vocab/spm.h"
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 #include "tokenizer/bpe.h"
-#include "tokenizer/splitter.h"
+#include "tokenizer/pre_tokenizer.h"
 
 /* What a token is; several may hold. */
 enum token_is {
@@ -21,10 +21,10 @@ enum token_is {
     TOKEN_ENDS = 32
 };
 
-struct llama_text {
+struct llama_vocab {
     bool pieces;    /* model "llama"; else BPE */
     struct bpe bpe; /* its vocabulary is that of both */
-    struct splitter splitter;
+    struct pre_tokenizer pre_tokenizer;
     struct spm spm;
     float *scores;
     uint8_t *is;     /* by id, enum token_is */
@@ -36,6 +36,6 @@ struct llama_text {
     size_t *at;           /* where each one's begin; one more */
 };
 
-int text_read(const struct gguf *g, struct llama_text *t, struct why *w);
+int vocab_read(const struct gguf *g, struct llama_vocab *t, struct error *w);
 
 #endif

@@ -1,19 +1,19 @@
 /*
- * wording.h - whether tokens read as an answer's text.
+ * text_match.h - whether tokens read as an answer's text.
  *
  * For answers that carry no token ids. What the server leaves out or writes as
  * U+FFFD (bytes that are no UTF-8) is left out of both; an answer that a stop
  * text ended is followed by that text in the tokens.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_WORDING_H
-#define LLAMA_WORDING_H
+#ifndef LLAMA_TEXT_MATCH_H
+#define LLAMA_TEXT_MATCH_H
 
 #include "store/span.h"
 
-struct llama_text;
+struct llama_vocab;
 
-struct wording {
+struct text_match {
     struct span text; /* of the answer */
     const struct span *stops;
     size_t n_stops;
@@ -22,7 +22,7 @@ struct wording {
 };
 
 /* -ENOMEM. */
-int wording_equal(const struct llama_text *t, const struct wording *w,
-                  const uint32_t *ids, size_t n, bool *ret_equal);
+int text_match_equal(const struct llama_vocab *t, const struct text_match *w,
+                     const uint32_t *ids, size_t n, bool *ret_equal);
 
 #endif

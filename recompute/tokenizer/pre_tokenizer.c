@@ -1,8 +1,8 @@
 /*
- * splitter.c - cutting a text into words, step by step: splitter.h.
+ * pre_tokenizer.c - cutting a text into words, step by step: pre_tokenizer.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tokenizer/splitter.h"
+#include "tokenizer/pre_tokenizer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int add_part(struct parts *p, size_t start, size_t end, bool match)
     return 0;
 }
 
-static int find_parts(const struct splitter_step *s, struct span text,
+static int find_parts(const struct pre_tokenizer_step *s, struct span text,
                       struct parts *ret_p)
 {
     struct pattern_walk w;
@@ -63,7 +63,7 @@ static int find_parts(const struct splitter_step *s, struct span text,
 
 /* Whether part i belongs to the one before it. */
 static bool joins(const struct parts *p, size_t i,
-                  enum splitter_behavior behavior)
+                  enum pre_tokenizer_behavior behavior)
 {
     bool match = p->v[i].match, before = p->v[i - 1].match;
 
@@ -81,7 +81,7 @@ static bool joins(const struct parts *p, size_t i,
     return false;
 }
 
-static void put_parts(const struct splitter_step *s, const struct parts *p,
+static void put_parts(const struct pre_tokenizer_step *s, const struct parts *p,
                       struct span text, bool first, struct pieces *out)
 {
     size_t start;
@@ -103,8 +103,8 @@ static bool starts_with(struct span text, struct span prefix)
 }
 
 /* The steps that leave one piece one piece. */
-static int rewrite(const struct splitter_step *s, struct span text, bool first,
-                   struct buffer *out)
+static int rewrite(const struct pre_tokenizer_step *s, struct span text,
+                   bool first, struct buffer *out)
 {
     struct span mark = span_of(s->text, s->n_text);
 
@@ -130,7 +130,7 @@ struct step_scratch {
     struct buffer text;
 };
 
-static int step_piece(const struct splitter_step *s, struct span text,
+static int step_piece(const struct pre_tokenizer_step *s, struct span text,
                       bool first, struct step_scratch *scratch,
                       struct pieces *out)
 {
@@ -152,7 +152,7 @@ static int step_piece(const struct splitter_step *s, struct span text,
     return err;
 }
 
-static int step_all(const struct splitter_step *s, const struct pieces *in,
+static int step_all(const struct pre_tokenizer_step *s, const struct pieces *in,
                     struct pieces *out)
 {
     struct step_scratch scratch = {0};
@@ -173,8 +173,8 @@ static int step_all(const struct splitter_step *s, const struct pieces *in,
     return err;
 }
 
-int splitter_apply(const struct splitter *s, struct pieces *pieces,
-                   struct pieces *spare)
+int pre_tokenizer_apply(const struct pre_tokenizer *s, struct pieces *pieces,
+                        struct pieces *spare)
 {
     struct pieces swap;
     int err = 0;

@@ -1,14 +1,14 @@
 /*
- * wording.c - tokens against a text.
+ * text_match.c - tokens against a text.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/vocab/wording.h"
+#include "engine/llama/vocab/text_match.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/vocab/text.h"
+#include "engine/llama/vocab/vocab.h"
 #include "store/utf8.h"
 
 /* Keeps the characters that are not U+FFFD; returns how many bytes. */
@@ -27,19 +27,19 @@ static size_t sift(uint8_t *p, size_t n)
     return kept;
 }
 
-static uint8_t *join(const struct llama_text *t, const uint32_t *ids, size_t n,
+static uint8_t *join(const struct llama_vocab *t, const uint32_t *ids, size_t n,
                      size_t *ret_len)
 {
     size_t len = 0;
 
     for (size_t i = 0; i < n; i++)
-        len += llama_text_piece(t, ids[i]).n;
+        len += llama_vocab_piece(t, ids[i]).n;
     uint8_t *all = malloc(len + 1);
     if (!all)
         return NULL;
     len = 0;
     for (size_t i = 0; i < n; i++) {
-        struct span piece = llama_text_piece(t, ids[i]);
+        struct span piece = llama_vocab_piece(t, ids[i]);
         if (piece.n > 0)
             memcpy(all + len, piece.p, piece.n);
         len += piece.n;
@@ -54,7 +54,7 @@ static bool starts(struct span s, struct span with)
 }
 
 /* What follows the answer in the tokens: nothing, or a stop text. */
-static bool ends_well(const struct wording *w, struct span rest)
+static bool ends_well(const struct text_match *w, struct span rest)
 {
     if (rest.n == 0 || !w->whole)
         return true;
@@ -65,15 +65,15 @@ static bool ends_well(const struct wording *w, struct span rest)
 }
 
 /* Some token reads like this. */
-static bool is_piece(const struct llama_text *t, struct span text)
+static bool is_piece(const struct llama_vocab *t, struct span text)
 {
-    for (uint32_t id = 0; id < llama_text_size(t); id++)
-        if (span_eq(llama_text_piece(t, id), text))
+    for (uint32_t id = 0; id < llama_vocab_size(t); id++)
+        if (span_eq(llama_vocab_piece(t, id), text))
             return true;
     return false;
 }
 
-static bool reads_as(const struct llama_text *t, const struct wording *w,
+static bool reads_as(const struct llama_vocab *t, const struct text_match *w,
                      struct span claimed, struct span all)
 {
     size_t n = all.n;
@@ -84,8 +84,8 @@ static bool reads_as(const struct llama_text *t, const struct wording *w,
            is_piece(t, span_of(claimed.p + n, claimed.n - n));
 }
 
-int wording_equal(const struct llama_text *t, const struct wording *w,
-                  const uint32_t *ids, size_t n, bool *ret_equal)
+int text_match_equal(const struct llama_vocab *t, const struct text_match *w,
+                     const uint32_t *ids, size_t n, bool *ret_equal)
 {
     size_t len = 0;
     int err = -ENOMEM;

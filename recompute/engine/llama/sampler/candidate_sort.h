@@ -1,7 +1,7 @@
 /*
- * order.h - sorting candidates as llama.cpp's library does: falling by logit,
- * equal ones in the order in which the sorts of GNU's C++ library leave them,
- * since the draw walks that order.
+ * candidate_sort.h - sorting candidates as llama.cpp's library does: falling by
+ * logit, equal ones in the order in which the sorts of GNU's C++ library leave
+ * them, since the draw walks that order.
  *
  * Those sorts: std::partial_sort keeps the first places as a heap, then sorts
  * it (Knuth, volume 3, 5.2.3); std::sort is introsort (Musser: Introspective
@@ -9,8 +9,8 @@
  * insertion sort for what is shorter than 16.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_ORDER_H
-#define LLAMA_ORDER_H
+#ifndef LLAMA_CANDIDATE_SORT_H
+#define LLAMA_CANDIDATE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,11 +23,11 @@ struct rated {
 };
 
 /* The n_top first places are in order, the rest is left over. n_top <= n. */
-void order_partial(struct rated *v, size_t n_top, size_t n);
-void order_all(struct rated *v, size_t n);
+void candidate_sort_partial(struct rated *v, size_t n_top, size_t n);
+void candidate_sort_all(struct rated *v, size_t n);
 /* By 128 buckets of logits from -10 to 10: writes those that reach into the
  * n_top best to out, room for n, the n_top first in order. Returns how many. */
-size_t order_buckets(const struct rated *v, size_t n, size_t n_top,
-                     struct rated *out);
+size_t candidate_sort_buckets(const struct rated *v, size_t n, size_t n_top,
+                              struct rated *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * slab.c - memory for weights, in blocks of huge pages.
+ * huge_arena.c - memory for weights, in blocks of huge pages.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/slab.h"
+#include "base/huge_arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum { HUGE_BYTES = 2 << 20, BLOCK_BYTES = 64 << 20, ALIGN_BYTES = 64 };
 
-struct slab_block {
-    struct slab_block *next;
+struct huge_arena_block {
+    struct huge_arena_block *next;
     void *map; /* of size bytes; a huge page's border lies within its first */
     size_t size;
     uint8_t *at;
@@ -20,9 +20,9 @@ struct slab_block {
 
 /* A block with room for n bytes. Address space that nobody writes to costs
  * nothing. */
-static struct slab_block *block_open(size_t n)
+static struct huge_arena_block *block_open(size_t n)
 {
-    struct slab_block *b = malloc(sizeof(*b));
+    struct huge_arena_block *b = malloc(sizeof(*b));
     size_t room = n > BLOCK_BYTES ? n : BLOCK_BYTES;
 
     if (b == NULL)
@@ -41,9 +41,9 @@ static struct slab_block *block_open(size_t n)
     return b;
 }
 
-void *slab_take(struct slab *s, size_t n)
+void *huge_arena_take(struct huge_arena *s, size_t n)
 {
-    struct slab_block *b = s->blocks;
+    struct huge_arena_block *b = s->blocks;
     void *p;
 
     if (n > SIZE_MAX / 2)
@@ -62,10 +62,10 @@ void *slab_take(struct slab *s, size_t n)
     return p;
 }
 
-void slab_fini(struct slab *s)
+void huge_arena_fini(struct huge_arena *s)
 {
     while (s->blocks != NULL) {
-        struct slab_block *b = s->blocks;
+        struct huge_arena_block *b = s->blocks;
 
         s->blocks = b->next;
         (void)munmap(b->map, b->size); /* cannot fail: ours */

@@ -1,5 +1,5 @@
 /*
- * splitter_read.c - reading a tokenizer.json's pre_tokenizer into steps.
+ * pre_tokenizer_read.c - reading a tokenizer.json's pre_tokenizer into steps.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/why.h"
+#include "recompute/error.h"
 #include "tokenizer/form.h"
 #include "tokenizer/pattern.h"
-#include "tokenizer/splitter.h"
+#include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/unicode.h"
 
 enum { STEPS_MAX = 64 };
@@ -19,12 +19,14 @@ enum { STEPS_MAX = 64 };
 static const char gpt2_words[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+"
                                  "| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-static int add(struct splitter *s, struct splitter_step step, struct why *w)
+static int add(struct pre_tokenizer *s, struct pre_tokenizer_step step,
+               struct error *w)
 {
     if (s->ended || s->n == STEPS_MAX) {
         pattern_close(step.pattern);
-        return why_refuse(w, s->ended ? "pre_tokenizer: a step after ByteLevel"
-                                      : "pre_tokenizer: too many steps");
+        return error_refuse(w, s->ended
+                                   ? "pre_tokenizer: a step after ByteLevel"
+                                   : "pre_tokenizer: too many steps");
     }
     s->steps[s->n++] = step;
     s->ended = step.kind == STEP_BYTES;
@@ -32,8 +34,8 @@ static int add(struct splitter *s, struct splitter_step step, struct why *w)
     return 0;
 }
 
-static int read_behavior(const json_t *v, enum splitter_behavior *ret_b,
-                         struct why *w)
+static int read_behavior(const json_t *v, enum pre_tokenizer_behavior *ret_b,
+                         struct error *w)
 {
     static const char *const names[] = {[SPLIT_REMOVED] = "Removed",
                                         [SPLIT_ISOLATED] = "Isolated",
@@ -45,17 +47,17 @@ static int read_behavior(const json_t *v, enum splitter_behavior *ret_b,
 
     for (size_t i = 0; name != NULL && i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) {
-            *ret_b = (enum splitter_behavior)i;
+            *ret_b = (enum pre_tokenizer_behavior)i;
             return 0;
         }
-    return why_refuse(w, "pre_tokenizer Split has no known behavior");
+    return error_refuse(w, "pre_tokenizer Split has no known behavior");
 }
 
-static int read_split(const json_t *v, struct splitter *s, struct why *w)
+static int read_split(const json_t *v, struct pre_tokenizer *s, struct error *w)
 {
     static const char *const keys[] = {"type", "pattern", "behavior", "invert",
                                        NULL};
-    struct splitter_step step = {.kind = STEP_SPLIT};
+    struct pre_tokenizer_step step = {.kind = STEP_SPLIT};
     int err = form_keys(v, "pre_tokenizer Split", keys, w);
 
     if (err == 0)
@@ -69,10 +71,11 @@ static int read_split(const json_t *v, struct splitter *s, struct why *w)
     return err != 0 ? err : add(s, step, w);
 }
 
-static int read_digits(const json_t *v, struct splitter *s, struct why *w)
+static int read_digits(const json_t *v, struct pre_tokenizer *s,
+                       struct error *w)
 {
     static const char *const keys[] = {"type", "individual_digits", NULL};
-    struct splitter_step step = {.kind = STEP_SPLIT};
+    struct pre_tokenizer_step step = {.kind = STEP_SPLIT};
     bool individual;
     int err = form_keys(v, "pre_tokenizer Digits", keys, w);
 
@@ -87,21 +90,22 @@ static int read_digits(const json_t *v, struct splitter *s, struct why *w)
     return err != 0 ? err : add(s, step, w);
 }
 
-static struct splitter_step prefix(struct span text, bool only_first)
+static struct pre_tokenizer_step prefix(struct span text, bool only_first)
 {
-    struct splitter_step step = {
+    struct pre_tokenizer_step step = {
         .kind = STEP_PREFIX, .only_first = only_first, .n_text = text.n};
 
     memcpy(step.text, text.p, text.n);
     return step;
 }
 
-static int read_byte_level(const json_t *v, struct splitter *s, struct why *w)
+static int read_byte_level(const json_t *v, struct pre_tokenizer *s,
+                           struct error *w)
 {
     static const char *const keys[] = {"type", "add_prefix_space",
                                        "trim_offsets", "use_regex", NULL};
-    struct splitter_step words = {.kind = STEP_SPLIT,
-                                  .behavior = SPLIT_ISOLATED};
+    struct pre_tokenizer_step words = {.kind = STEP_SPLIT,
+                                       .behavior = SPLIT_ISOLATED};
     bool space, regex;
     int err = form_keys(v, "pre_tokenizer ByteLevel", keys, w);
 
@@ -120,13 +124,13 @@ static int read_byte_level(const json_t *v, struct splitter *s, struct why *w)
             err = add(s, words, w);
     }
     if (err == 0)
-        err = add(s, (struct splitter_step){.kind = STEP_BYTES}, w);
+        err = add(s, (struct pre_tokenizer_step){.kind = STEP_BYTES}, w);
     return err;
 }
 
 /* The old form says add_prefix_space, the new one prepend_scheme. */
 static int read_scheme(const json_t *v, bool *ret_prefix, bool *ret_first,
-                       struct why *w)
+                       struct error *w)
 {
     const char *name = json_string_value(json_object_get(v, "prepend_scheme"));
     int err = form_bool(v, "pre_tokenizer Metaspace", "add_prefix_space", true,
@@ -140,20 +144,21 @@ static int read_scheme(const json_t *v, bool *ret_prefix, bool *ret_first,
     else if (strcmp(name, "first") == 0)
         *ret_first = true;
     else if (strcmp(name, "always") != 0)
-        return why_refuse(w, "Metaspace.prepend_scheme is not known");
+        return error_refuse(w, "Metaspace.prepend_scheme is not known");
     return *ret_prefix || strcmp(name, "never") == 0
                ? 0
-               : why_refuse(w, "Metaspace says both ways about its prefix");
+               : error_refuse(w, "Metaspace says both ways about its prefix");
 }
 
-static int read_metaspace(const json_t *v, struct splitter *s, struct why *w)
+static int read_metaspace(const json_t *v, struct pre_tokenizer *s,
+                          struct error *w)
 {
     static const char *const keys[] = {
         "type",  "replacement",    "str_rep", "add_prefix_space",
         "split", "prepend_scheme", NULL};
-    struct splitter_step replace = {.kind = STEP_REPLACE};
-    struct splitter_step split = {.kind = STEP_SPLIT,
-                                  .behavior = SPLIT_WITH_NEXT};
+    struct pre_tokenizer_step replace = {.kind = STEP_REPLACE};
+    struct pre_tokenizer_step split = {.kind = STEP_SPLIT,
+                                       .behavior = SPLIT_WITH_NEXT};
     struct span mark;
     bool before, first, cut;
     int err = form_keys(v, "pre_tokenizer Metaspace", keys, w);
@@ -182,11 +187,11 @@ static int read_metaspace(const json_t *v, struct splitter *s, struct why *w)
     return err;
 }
 
-static int read_one(const json_t *v, struct splitter *s, struct why *w)
+static int read_one(const json_t *v, struct pre_tokenizer *s, struct error *w)
 {
     static const struct {
         const char *type;
-        int (*read)(const json_t *, struct splitter *, struct why *);
+        int (*read)(const json_t *, struct pre_tokenizer *, struct error *);
     } types[] = {
         {"Split", read_split},
         {"Digits", read_digits},
@@ -197,17 +202,18 @@ static int read_one(const json_t *v, struct splitter *s, struct why *w)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(form_type(v), types[i].type) == 0)
             return types[i].read(v, s, w);
-    return why_refuse(w, "pre_tokenizer \"%.40s\" is not supported",
-                      form_type(v));
+    return error_refuse(w, "pre_tokenizer \"%.40s\" is not supported",
+                        form_type(v));
 }
 
-int splitter_init(const json_t *v, struct splitter *ret_s, struct why *w)
+int pre_tokenizer_init(const json_t *v, struct pre_tokenizer *ret_s,
+                       struct error *w)
 {
     static const char *const keys[] = {"type", "pretokenizers", NULL};
     const json_t *list = json_object_get(v, "pretokenizers");
     int err;
 
-    *ret_s = (struct splitter){0};
+    *ret_s = (struct pre_tokenizer){0};
     if (v == NULL || json_is_null(v))
         return 0;
     ret_s->steps = calloc(STEPS_MAX, sizeof *ret_s->steps);
@@ -217,13 +223,13 @@ int splitter_init(const json_t *v, struct splitter *ret_s, struct why *w)
         return read_one(v, ret_s, w);
     err = form_keys(v, "pre_tokenizer Sequence", keys, w);
     if (err == 0 && !json_is_array(list))
-        err = why_refuse(w, "pre_tokenizer Sequence has no list");
+        err = error_refuse(w, "pre_tokenizer Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)
         err = read_one(json_array_get(list, i), ret_s, w);
     return err;
 }
 
-void splitter_fini(struct splitter *s)
+void pre_tokenizer_fini(struct pre_tokenizer *s)
 {
     for (size_t i = 0; i < s->n; i++)
         pattern_close(s->steps[i].pattern);

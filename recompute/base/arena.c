@@ -1,20 +1,20 @@
 /*
- * pile.c - memory that is given back all at once: pile.h.
+ * arena.c - memory that is given back all at once: arena.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/pile.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct pile_block {
-    struct pile_block *next;
+struct arena_block {
+    struct arena_block *next;
     max_align_t bytes[];
 };
 
-void *pile_take(struct pile *p, size_t n, size_t size)
+void *arena_take(struct arena *p, size_t n, size_t size)
 {
-    struct pile_block *b = NULL;
+    struct arena_block *b = NULL;
     size_t total;
 
     if (!p->failed && !__builtin_mul_overflow(n, size, &total) &&
@@ -29,9 +29,9 @@ void *pile_take(struct pile *p, size_t n, size_t size)
     return b->bytes;
 }
 
-struct span pile_copy(struct pile *p, struct span s)
+struct span arena_copy(struct arena *p, struct span s)
 {
-    uint8_t *bytes = pile_take(p, s.n, 1);
+    uint8_t *bytes = arena_take(p, s.n, 1);
 
     if (bytes == NULL || s.n == 0)
         return span_of("", 0);
@@ -39,10 +39,10 @@ struct span pile_copy(struct pile *p, struct span s)
     return span_of(bytes, s.n);
 }
 
-void pile_fini(struct pile *p)
+void arena_fini(struct arena *p)
 {
     while (p->blocks != NULL) {
-        struct pile_block *b = p->blocks;
+        struct arena_block *b = p->blocks;
 
         p->blocks = b->next;
         free(b);

@@ -1,5 +1,5 @@
 /*
- * form.c - which kernel computes a row of a product (x86 builds).
+ * kernel_select.c - which kernel computes a row of a product (x86 builds).
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "numerics/ggml/product.h"
@@ -32,21 +32,22 @@ static bool is_chain(const struct ggml_build *b, const struct ggml_shape *s)
            (b->any_k || s->k % step == 0);
 }
 
-enum ggml_form ggml_form_of(const struct ggml_build *b,
-                            const struct ggml_shape *s, size_t rows,
-                            size_t place)
+enum ggml_kernel ggml_kernel_select(const struct ggml_build *b,
+                                    const struct ggml_shape *s, size_t rows,
+                                    size_t place)
 {
     if (is_repacked(b, s))
         return s->type == GGML_Q4_K && rows >= ROWS &&
                        place < rows - rows % ROWS
-                   ? FORM_PAIRS
-                   : FORM_COLUMNS;
+                   ? KERNEL_PAIRS
+                   : KERNEL_COLUMNS;
     if (is_k_quant(s->type) && b->tiled && rows >= TILED_ROWS)
-        return FORM_TILED;
-    return rows >= 2 && is_chain(b, s) ? FORM_CHAIN : FORM_DOT;
+        return KERNEL_TILED;
+    return rows >= 2 && is_chain(b, s) ? KERNEL_CHAIN : KERNEL_DOT;
 }
 
-bool ggml_form_invariant(const struct ggml_build *b, const struct ggml_shape *s)
+bool ggml_kernel_invariant(const struct ggml_build *b,
+                           const struct ggml_shape *s)
 {
     if (is_repacked(b, s))
         return s->type == GGML_Q4_0;

@@ -1,9 +1,9 @@
 /*
- * run.h - what one pass over a ubatch works with.
+ * pass.h - what one pass over a ubatch works with.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_RUN_H
-#define LLAMA_RUN_H
+#ifndef LLAMA_PASS_H
+#define LLAMA_PASS_H
 
 #include "engine/llama/forward/cells.h"
 #include "engine/llama/forward/tensors.h"
@@ -46,7 +46,7 @@ struct pass {
     struct llama_cache *cache;
     const struct llama_token *token;
     size_t n;
-    const struct llama_choice *choice;
+    const struct llama_selection *selection;
     size_t n_wanted;
 };
 

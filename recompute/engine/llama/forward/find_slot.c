@@ -1,5 +1,5 @@
 /*
- * place.c - cells for the tokens of a ubatch, and the kernels that a ubatch
+ * find_slot.c - cells for the tokens of a ubatch, and the kernels that a ubatch
  * chooses.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,8 @@
 
 enum { CELLS_PAD = 256, SPLIT_CELLS = 512 };
 
-int llama_place(const struct llama_cache *c, struct llama_token *t, size_t n)
+int llama_find_slot(const struct llama_cache *c, struct llama_token *t,
+                    size_t n)
 {
     for (size_t i = 0, end; i < n; i = end) {
         uint32_t stream = cache_stream(c, t[i].sequence);
@@ -60,25 +61,26 @@ static uint32_t padded_cells(const struct llama_cache *c,
     return end < cells->n ? end : cells->n;
 }
 
-void llama_choose(const struct llama_cache *c, const struct llama_part *p,
-                  struct llama_choice_room *room,
-                  struct llama_choice *ret_choice)
+void llama_select_kernels(const struct llama_cache *c,
+                          const struct llama_part *p,
+                          struct llama_selection_room *room,
+                          struct llama_selection *ret_selection)
 {
-    struct llama_choice choice = {.rows = (uint32_t)p->n_all,
-                                  .first = (uint32_t)p->first,
-                                  .stream_rows = stream_rows(c, p),
-                                  .borders = room->borders};
+    struct llama_selection selection = {.rows = (uint32_t)p->n_all,
+                                        .first = (uint32_t)p->first,
+                                        .stream_rows = stream_rows(c, p),
+                                        .borders = room->borders};
     uint32_t threads = c->recipe.threads, n_kv, chunk;
 
     for (size_t i = 0; i < p->n_all; i++) {
-        choice.wanted += p->tokens[i].wanted;
-        choice.wanted_first += i < p->first && p->tokens[i].wanted;
+        selection.wanted += p->tokens[i].wanted;
+        selection.wanted_first += i < p->first && p->tokens[i].wanted;
     }
     n_kv = p->n_all == 1 ? padded_cells(c, &p->tokens[0]) : 0;
     if (c->recipe.flash && n_kv >= SPLIT_CELLS) {
         chunk = (n_kv + threads - 1) / threads;
         for (uint32_t at = chunk; at < n_kv; at += chunk)
-            room->borders[choice.n_borders++] = at;
+            room->borders[selection.n_borders++] = at;
     }
-    *ret_choice = choice;
+    *ret_selection = selection;
 }
