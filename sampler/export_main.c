@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bundle/export.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
-#include "export.h"
 #include "store/index.h"
 #include "store/leaflog.h"
 #include "store/record.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/sandbox.h"

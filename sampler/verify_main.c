@@ -13,7 +13,7 @@
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/sandbox.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 static int usage(FILE *out)
 {

@@ -6,8 +6,8 @@
 #ifndef TESTS_SAMPLER_BUNDLE_CHECK_H
 #define TESTS_SAMPLER_BUNDLE_CHECK_H
 
-#include "export.h"
-#include "verify.h"
+#include "bundle/export.h"
+#include "verify/verify.h"
 #include "world.h"
 
 /* Each fails the test that calls it. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
+#include "bundle/export.h"
 #include "sampler/chain.h"
 #include "store/sha256.h"
 #include "world_epoch.h"

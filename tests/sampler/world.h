@@ -121,7 +121,7 @@ enum lie lie_find(const char *name);
 void world_make(struct world *w, enum lie lie);
 void world_make_sized(struct world *w, enum lie lie, unsigned exchanges);
 void world_fini(struct world *w);
-/* Its export source; see sampler/export.h. */
+/* Its export source; see bundle/export.h. */
 struct export_source;
 struct export_note;
 /* notes: room for w->n_notes. */

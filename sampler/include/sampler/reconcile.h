@@ -13,7 +13,7 @@
  *                    many as on the wire
  * and per plan:
  *   orphan_metadata  no exchange is its
- * and per time in which a tap did not run (sampler/downtime.h):
+ * and per time in which a tap did not run (reconcile/downtime.h):
  *   tap_down         nothing was seen; `seen` plans that no exchange is of ran
  *                    in it, or ended less than slack_ns before: these are no
  *                    orphans, as nobody can say. Of the time before a tap's
