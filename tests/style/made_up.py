@@ -13,7 +13,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class MadeUp(unittest.TestCase):
     """A test that runs a tool over a tree of its own."""
 
-    def check(self, tool, files):
+    tool = None
+
+    def check(self, files, args):
         """The lines that the tool prints, and whether it is content, of a
         tree of these files, given as {path: text}."""
         with tempfile.TemporaryDirectory() as root:
@@ -23,15 +25,15 @@ class MadeUp(unittest.TestCase):
                 with open(where, "w", encoding="utf-8") as out:
                     out.write(text)
             done = subprocess.run(
-                [sys.executable, os.path.join(HERE, tool), root],
-                capture_output=True, text=True, check=False)
+                [sys.executable, os.path.join(HERE, self.tool), *args],
+                cwd=root, capture_output=True, text=True, check=False)
         self.assertEqual(done.stderr, "")
         return done.stdout.splitlines(), done.returncode == 0
 
-    def assert_clean(self, tool, files):
+    def assert_clean(self, files, args=(".",)):
         """The tool has nothing to say of these files."""
-        self.assertEqual(self.check(tool, files), ([], True))
+        self.assertEqual(self.check(files, args), ([], True))
 
-    def assert_offence(self, tool, files, *lines):
+    def assert_offence(self, files, *lines, args=(".",)):
         """The tool says these lines of these files, and no others."""
-        self.assertEqual(self.check(tool, files), (list(lines), False))
+        self.assertEqual(self.check(files, args), (list(lines), False))

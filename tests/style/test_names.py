@@ -36,12 +36,14 @@ CLEAN = {
 class Names(made_up.MadeUp):
     """Each kind of offence, and a tree that has none."""
 
+    tool = "names.py"
+
     def offence(self, files, *lines):
         """These lines are said of the clean tree with these files changed."""
-        self.assert_offence("names.py", {**CLEAN, **files}, *lines)
+        self.assert_offence({**CLEAN, **files}, *lines)
 
     def test_names_reached_by_calls_or_tables_are_no_offence(self):
-        self.assert_clean("names.py", CLEAN)
+        self.assert_clean(CLEAN)
 
     def test_a_name_of_two_rooms_is_an_offence(self):
         self.offence(

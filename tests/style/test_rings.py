@@ -33,13 +33,15 @@ CLEAN = {
 class Rings(made_up.MadeUp):
     """Each kind of offence, and a tree that has none."""
 
+    tool = "rings.py"
+
     def clean(self, **more):
         """Nothing is said of the clean tree with these files changed."""
-        self.assert_clean("rings.py", {**CLEAN, **more.get("files", {})})
+        self.assert_clean({**CLEAN, **more.get("files", {})})
 
     def offence(self, files, *lines):
         """These lines are said of the clean tree with these files changed."""
-        self.assert_offence("rings.py", {**CLEAN, **files}, *lines)
+        self.assert_offence({**CLEAN, **files}, *lines)
 
     def test_arrows_of_one_way_are_no_offence(self):
         self.clean()

@@ -14,16 +14,18 @@ CLEAN = {"tap/main.c": "", "tap/net/net.h": CHAPTER, "tap/net/packet.c": "",
 class Shape(made_up.MadeUp):
     """Each kind of offence, and a tree that has none."""
 
+    tool = "shape.py"
+
     def offence(self, files, *lines):
         """These lines are said of the clean tree with these files changed."""
-        self.assert_offence("shape.py", {**CLEAN, **files}, *lines)
+        self.assert_offence({**CLEAN, **files}, *lines)
 
     def test_folders_with_chapters_are_no_offence(self):
-        self.assert_clean("shape.py", CLEAN)
+        self.assert_clean(CLEAN)
 
     def test_25_sources_are_a_folder_and_26_are_two(self):
         full = {f"tap/net/x{i}.c": "" for i in range(23)}
-        self.assert_clean("shape.py", {**CLEAN, **full})
+        self.assert_clean({**CLEAN, **full})
         self.offence({**full, "tap/net/more.inc": ""},
                      "tap/net: 26 sources (at most 25)")
 
@@ -32,7 +34,7 @@ class Shape(made_up.MadeUp):
                      "tests/tap: 26 sources (at most 25)")
 
     def test_files_of_a_corpus_are_no_sources(self):
-        self.assert_clean("shape.py", {
+        self.assert_clean({
             **CLEAN, **{f"tests/tap/corpus/x{i}.bin": "" for i in range(99)}})
 
     def test_a_folder_without_a_chapter_is_an_offence(self):
@@ -46,7 +48,7 @@ class Shape(made_up.MadeUp):
 
     def test_a_name_stands_three_times_and_no_more(self):
         three = {"web/read.c": "", "tap/read.c": "", "store/read.c": ""}
-        self.assert_clean("shape.py", {**CLEAN, **three})
+        self.assert_clean({**CLEAN, **three})
         self.offence({**three, "config/read.c": ""},
                      "read.c stands 4 times (at most 3): config/read.c "
                      "store/read.c tap/read.c web/read.c")
