@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "pages.h"
+#include "pages/pages.h"
 #include "store/index.h"
+#include "unit/unit.h"
 
 enum { GET = 1, POST = 2, LIST = 4 /* also as .json and .csv */, DATA = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef WEB_SITE_H
 #define WEB_SITE_H
 
-#include "page.h"
+#include "page/page.h"
 
 /* Called between opening what a request needs and reading foreign text; gives
  * up rights. May be NULL. */

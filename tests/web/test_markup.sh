@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$1"
-mapfile -t sources < <(ls -- *.c *.h | grep -v -x -e html.c)
+mapfile -t sources < <(find . -name '*.[ch]' ! -path ./html/html.c)
 [ "${#sources[@]}" -gt 30 ]
 if grep -nE '"[^"]*</?[a-zA-Z][^"]*"' "${sources[@]}" |
     grep -vE '#include|:[0-9]+: \*|/\*'; then
