@@ -5,7 +5,7 @@
 #ifndef CLAIMED_IDS_H
 #define CLAIMED_IDS_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 struct api_exchange;
 

@@ -14,7 +14,7 @@
 #ifndef LLAMA_REGIME_H
 #define LLAMA_REGIME_H
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "numerics/ggml/product.h"
 
 enum { REGIME_PRODUCTS = 64, REGIMES = 32 };

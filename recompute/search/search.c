@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/sampler/sampler.h"
 #include "search/search_attempt.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 
 enum { LEADS = 3, STAGES = 3, NO_PREFIX = 0, GUESSED = 1 };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/pattern.h"
 
 void added_fini(struct added *a)
 {

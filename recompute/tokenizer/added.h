@@ -9,7 +9,7 @@
 #define ADDED_H
 
 #include "tokenizer/normalizer.h"
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 #include "tokenizer/vocabulary.h"
 
 struct added_token {

@@ -9,9 +9,9 @@
 
 #include "recompute/error.h"
 #include "tokenizer/added.h"
-#include "tokenizer/form.h"
-#include "tokenizer/pattern.h"
-#include "tokenizer/unicode.h"
+#include "tokenizer/pattern/form.h"
+#include "tokenizer/pattern/pattern.h"
+#include "tokenizer/pattern/unicode.h"
 
 static int read_flags(const json_t *v, struct added_token *t, struct error *w)
 {

@@ -11,7 +11,7 @@
 
 #include "recompute/error.h"
 #include "store/utf8.h"
-#include "tokenizer/form.h"
+#include "tokenizer/pattern/form.h"
 
 enum { NONE = 0xffffffff };
 

@@ -11,7 +11,7 @@
 #ifndef BPE_H
 #define BPE_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 #include "tokenizer/vocabulary.h"
 
 struct merge {

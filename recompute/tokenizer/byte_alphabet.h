@@ -7,7 +7,7 @@
 #ifndef BYTE_ALPHABET_H
 #define BYTE_ALPHABET_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 /* Appends the characters of bytes. */
 void byte_alphabet_write(struct span bytes, struct buffer *out);

@@ -10,7 +10,7 @@
 #include "store/utf8.h"
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/normalizer.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/pattern.h"
 
 static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
 

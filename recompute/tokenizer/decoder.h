@@ -6,7 +6,7 @@
 #ifndef DECODER_H
 #define DECODER_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 #include <jansson.h>
 

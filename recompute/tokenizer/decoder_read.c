@@ -8,8 +8,8 @@
 
 #include "recompute/error.h"
 #include "tokenizer/decoder.h"
-#include "tokenizer/form.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/form.h"
+#include "tokenizer/pattern/pattern.h"
 
 enum { STEPS_MAX = 64 };
 

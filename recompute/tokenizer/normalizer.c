@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "recompute/error.h"
-#include "tokenizer/form.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/form.h"
+#include "tokenizer/pattern/pattern.h"
 
 enum { STEPS_MAX = 64 };
 

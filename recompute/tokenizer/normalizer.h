@@ -6,7 +6,7 @@
 #ifndef NORMALIZER_H
 #define NORMALIZER_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 #include <jansson.h>
 

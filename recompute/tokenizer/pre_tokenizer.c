@@ -10,7 +10,7 @@
 
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/normalizer.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/pattern.h"
 
 /* Parts of one piece, in order, matches and what lies between them. */
 struct part {

@@ -7,7 +7,7 @@
 #ifndef PRE_TOKENIZER_H
 #define PRE_TOKENIZER_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 #include <jansson.h>
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "recompute/error.h"
-#include "tokenizer/form.h"
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/form.h"
+#include "tokenizer/pattern/pattern.h"
+#include "tokenizer/pattern/unicode.h"
 #include "tokenizer/pre_tokenizer.h"
-#include "tokenizer/unicode.h"
 
 enum { STEPS_MAX = 64 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "recompute/error.h"
-#include "tokenizer/form.h"
+#include "tokenizer/pattern/form.h"
 
 static int add_id(const json_t *id, struct ids *ids, struct error *w)
 {

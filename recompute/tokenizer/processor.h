@@ -7,7 +7,7 @@
 #ifndef PROCESSOR_H
 #define PROCESSOR_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 #include <jansson.h>
 

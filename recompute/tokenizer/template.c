@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 #include "store/dialect.h"
 
 enum { FILE_MAX = 16 << 20 };

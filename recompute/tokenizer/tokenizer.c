@@ -17,12 +17,11 @@
 
 #include "base/file.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 #include "store/utf8.h"
 #include "tokenizer/added.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/decoder.h"
-#include "tokenizer/form.h"
+#include "tokenizer/pattern/form.h"
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/processor.h"
 

@@ -6,7 +6,6 @@
  */
 #include "recompute/gguf.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 
 #include <errno.h>
 #include <fcntl.h>

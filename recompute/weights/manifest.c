@@ -6,7 +6,6 @@
  */
 #include "recompute/manifest.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 #include "store/record.h"
 #include "weights/safetensors.h"
 

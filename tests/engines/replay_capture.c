@@ -18,7 +18,7 @@
 #include "base/pool.h"
 #include "capture.h"
 #include "config/exit.h"
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"

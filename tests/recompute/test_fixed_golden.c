@@ -4,8 +4,8 @@
  * two wrong things can agree with each other, not with that.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/fixed/fixed.h"
 #include "numerics/fixed/fixed_math.h"
-#include "numerics/fixed/kernels.h"
 #include "recompute/sample.h"
 
 #include <setjmp.h>

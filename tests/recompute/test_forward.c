@@ -4,7 +4,7 @@
  * Comes in: made-up models of the family's shapes, and stories260k.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 #include "recompute/error.h"
 #include "recompute/forward.h"
 #include "recompute/model.h"

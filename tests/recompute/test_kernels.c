@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/cpu.h"
+#include "numerics/fixed/fixed.h"
 #include "numerics/fixed/fixed_math.h"
-#include "numerics/fixed/kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

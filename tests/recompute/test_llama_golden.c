@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "halve.h"
 #include "numerics/ggml/kernels.h"
 #include "recompute/error.h"

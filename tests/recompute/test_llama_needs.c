@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/schedule/plan.h"
 #include "engine/llama/schedule/plan_known.h"
 #include "engine/llama/schedule/plan_needs.h"

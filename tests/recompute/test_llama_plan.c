@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/sampler/logprob.h"
 #include "engine/llama/schedule/plan.h"
 #include "engine/llama/schedule/schedule.h"

@@ -10,7 +10,7 @@
 #include "engine/assay/rope.h"
 #include "engine/assay/sequence.h"
 #include "engine/assay/weights.h"
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 #include "recompute/forward.h"
 
 /* One token of the batch. */

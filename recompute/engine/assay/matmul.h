@@ -8,7 +8,7 @@
 #define MATMUL_H
 
 #include "base/pool.h"
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 
 /* out[r][o] for all rows r and outputs o of w. */
 struct matmul {

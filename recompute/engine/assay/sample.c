@@ -6,8 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/sample.h"
+#include "numerics/fixed/fixed.h"
 #include "numerics/fixed/fixed_math.h"
-#include "numerics/fixed/kernels.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #ifndef SEQUENCE_H
 #define SEQUENCE_H
 
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 #include "recompute/forward.h"
 
 struct sequence {

@@ -6,7 +6,7 @@
 #define WEIGHTS_H
 
 #include "base/huge_arena.h"
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 #include "recompute/model.h"
 #include "weights/safetensors.h"
 

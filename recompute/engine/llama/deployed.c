@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "engine/llama/declaration.h"
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"
 #include "recompute/error.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/llama/deployed.h"
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/forward/solo.h"
 #include "engine/llama/request.h"
 #include "engine/llama/sampler/candidate_sort.h"

@@ -15,7 +15,7 @@
 #ifndef LLAMA_RECIPE_H
 #define LLAMA_RECIPE_H
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/sampler/logprob.h"
 
 struct declaration;

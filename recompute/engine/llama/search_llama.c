@@ -11,7 +11,7 @@
 
 #include "engine/llama/answers.h"
 #include "engine/llama/deployed.h"
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/llama_answer.h"
 #include "job/run.h"
 #include "search/search.h"

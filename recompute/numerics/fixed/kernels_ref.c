@@ -4,8 +4,8 @@
  * speed. docs/numerics-fixed.md says the same in words.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/fixed/fixed.h"
 #include "numerics/fixed/fixed_math.h"
-#include "numerics/fixed/kernels.h"
 
 /* One chain an output: i ascending, every step one fused multiply-add. */
 static void ref_tile(const struct fixed_tile *t)

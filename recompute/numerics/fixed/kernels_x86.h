@@ -5,7 +5,7 @@
 #ifndef FIXED_KERNELS_X86_H
 #define FIXED_KERNELS_X86_H
 
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 
 extern const struct fixed_kernels fixed_kernels_avx2, fixed_kernels_avx512;
 

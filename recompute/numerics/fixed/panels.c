@@ -4,8 +4,8 @@
  * of 16 outputs (kernels.h). Also the end of every sum in lanes.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "numerics/fixed/fixed.h"
 #include "numerics/fixed/fixed_math.h"
-#include "numerics/fixed/kernels.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "panels and safetensors are read as little endian");

@@ -2,7 +2,7 @@
  * pick.c - the tables of kernels that this processor runs, and one by name.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 
 #include <string.h>
 

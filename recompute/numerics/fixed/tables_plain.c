@@ -2,7 +2,7 @@
  * tables_plain.c - machines without kernels of their own: the definition.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/fixed/kernels.h"
+#include "numerics/fixed/fixed.h"
 
 const struct fixed_kernels *const *fixed_kernels_all(void)
 {

@@ -1,8 +1,17 @@
 /*
  * ggml.h - numerics `ggml`: the arithmetic of llama.cpp's CPU back end (x86).
  *
- * What a build of it is, as far as bits depend on it. docs/numerics-ggml.md
- * has each rule in words with its evidence.
+ * Comes in: rows of weights as GGUF files hold them, rows of floats, and what a
+ * build of the engine is, as far as bits depend on it (below). Goes out: the
+ * floats that this build computes. docs/numerics-ggml.md has each rule in
+ * words with its evidence.
+ *
+ *     blocks.h    weights and rounded activations as bytes
+ *     product.h   products: which kernel a row takes, what each sums in order
+ *     rows.h      norm, RoPE, gate, attention of one key/value head
+ *     libm.h      the functions that the engine takes from glibc
+ *     kernels.h   all of them as tables: the reference (..._ref.c), which is
+ *                 the definition, and its vector forms (simd/)
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef NUMERICS_GGML_H

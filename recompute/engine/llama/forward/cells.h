@@ -6,7 +6,7 @@
 #ifndef LLAMA_CELLS_H
 #define LLAMA_CELLS_H
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 
 enum { SEQUENCE_WORDS = LLAMA_SEQUENCES / 64 };
 

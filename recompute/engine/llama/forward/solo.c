@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 
 struct engine {
     const struct solo *s;

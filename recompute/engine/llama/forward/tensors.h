@@ -6,7 +6,7 @@
 #ifndef LLAMA_TENSORS_H
 #define LLAMA_TENSORS_H
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "recompute/gguf.h"
 
 /* m rows of k inputs. */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/sampler/sampler.h"
 #include "engine/llama/schedule/plan.h"

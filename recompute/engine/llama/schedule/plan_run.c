@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 #include "engine/llama/schedule/plan.h"
 #include "engine/llama/schedule/schedule.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/llama/forward/llama.h"
+#include "engine/llama/forward/forward.h"
 
 int schedule_init(struct schedule *s, const struct llama_token *batch, size_t n,
                   const struct schedule *how)

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/pattern.h"
 
 /* Items of a class in PCRE2's syntax. */
 #define L                                                            \

@@ -10,7 +10,7 @@
 #ifndef LLAMA_SPM_H
 #define LLAMA_SPM_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 #include "tokenizer/vocabulary.h"
 
 struct spm {

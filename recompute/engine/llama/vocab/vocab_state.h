@@ -7,9 +7,11 @@
 #define LLAMA_VOCAB_STATE_H
 
 #include "engine/llama/vocab/spm.h"
-#include "engine/llama/vocab/vocab.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/pre_tokenizer.h"
+
+struct error;
+struct gguf;
 
 /* What a token is; several may hold. */
 enum token_is {

@@ -7,13 +7,13 @@
  * unicode.h, since PCRE2 knows an older Unicode), \u, \v. Refused: the rest.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tokenizer/onig.h"
+#include "tokenizer/pattern/onig.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "recompute/error.h"
-#include "tokenizer/unicode.h"
+#include "tokenizer/pattern/unicode.h"
 
 struct rewrite {
     struct span in;

@@ -1,19 +1,20 @@
 /*
- * llama.h - llama.cpp's forward pass over a GGUF file, kernel choice explicit.
+ * forward.h - llama.cpp's forward pass over a GGUF file, the selection of
+ * kernels explicit.
  *
  * Comes in: the tokens of one ubatch (or the part of one that a verifier cares
- * for), each with its position, sequence and cell, and the choice of kernels:
- * what the engine's true ubatch looked like. Goes out: float32 logits of the
- * wanted tokens, bit for bit what that build of the engine computes. How the
- * arithmetic goes is numerics/ggml's; what is here is which of it runs.
+ * for), each with its position, sequence and cell, and the selection of
+ * kernels: what the engine's true ubatch looked like. Goes out: float32 logits
+ * of the wanted tokens, bit for bit what that build of the engine computes. How
+ * the arithmetic goes is numerics/ggml's; what is here is which of it runs.
  *
- * The bits of a row depend on the model, the recipe, the choice and the cells
- * of its sequence; never on our threads or on this machine. So one sequence of
- * a batch can be run alone, under the choice of the whole ubatch.
- * SPDX-License-Identifier: Apache-2.0
+ * The bits of a row depend on the model, the recipe, the selection and the
+ * cells of its sequence; never on our threads or on this machine. So one
+ * sequence of a batch can be run alone, under the selection of the whole
+ * ubatch. SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_H
-#define LLAMA_H
+#ifndef LLAMA_FORWARD_H
+#define LLAMA_FORWARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * processor runs.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/kernels_x86.h"
+#include "numerics/ggml/simd/simd.h"
 
 #include <stddef.h>
 

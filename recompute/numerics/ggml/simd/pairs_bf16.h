@@ -6,7 +6,7 @@
 #ifndef NUMERICS_GGML_PAIRS_BF16_H
 #define NUMERICS_GGML_PAIRS_BF16_H
 
-#include "numerics/ggml/vec16_avx512.h"
+#include "numerics/ggml/simd/vec16_avx512.h"
 
 typedef __m512i pairs16;
 

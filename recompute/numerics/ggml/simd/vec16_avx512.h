@@ -5,7 +5,7 @@
 #ifndef NUMERICS_GGML_VEC16_AVX512_H
 #define NUMERICS_GGML_VEC16_AVX512_H
 
-#include "numerics/ggml/vec8.h"
+#include "numerics/ggml/simd/vec8.h"
 
 typedef __m512 vec16;
 

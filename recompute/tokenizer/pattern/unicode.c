@@ -8,7 +8,7 @@
  * compared with it for every code point by tests/recompute/peer_tokenizer.py.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tokenizer/unicode.h"
+#include "tokenizer/pattern/unicode.h"
 
 #define WORD                                                          \
     "\\x{897}\\x{cf3}\\x{ece}\\x{1c89}-\\x{1c8a}\\x{a7cb}-\\x{a7cd}"  \

@@ -2,7 +2,7 @@
  * form.c - reading the objects of a tokenizer.json: form.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tokenizer/form.h"
+#include "tokenizer/pattern/form.h"
 
 #include <string.h>
 

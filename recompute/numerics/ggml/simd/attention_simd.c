@@ -5,8 +5,8 @@
  * symbol. SPDX-License-Identifier: Apache-2.0
  */
 #include "numerics/ggml/exp_steps.h"
-#include "numerics/ggml/floats.h"
-#include "numerics/ggml/kernels_x86.h"
+#include "numerics/ggml/simd/floats.h"
+#include "numerics/ggml/simd/simd.h"
 
 enum { GROUPS = 4 };
 

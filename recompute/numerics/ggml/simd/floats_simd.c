@@ -4,10 +4,10 @@
  * LANES_HEADER, VEC16_HEADER, and FLOATS the table's symbol.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/floats.h"
+#include "numerics/ggml/simd/floats.h"
 
 #include "numerics/ggml/exp_steps.h"
-#include "numerics/ggml/kernels_x86.h"
+#include "numerics/ggml/simd/simd.h"
 
 OP void chain_rows(const struct ggml_tile *t, enum ggml_type type, size_t o,
                    const int wn)

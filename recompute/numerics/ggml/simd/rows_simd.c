@@ -3,8 +3,8 @@
  * table's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/blocks_simd.h"
 #include "numerics/ggml/scalar.h"
+#include "numerics/ggml/simd/blocks_simd.h"
 
 static void halves(const float *x, size_t n, uint8_t *ret_halves)
 {

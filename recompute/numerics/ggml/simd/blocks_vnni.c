@@ -8,7 +8,7 @@
  * whole numbers, exact.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/blocks_simd.h"
+#include "numerics/ggml/simd/blocks_simd.h"
 
 enum { PAIRS = 2, PAIR_ROWS = 4 };
 

@@ -3,7 +3,7 @@
  * output. BLOCKS_TILE is the function's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/blocks_simd.h"
+#include "numerics/ggml/simd/blocks_simd.h"
 
 OP void lanes_tile(const struct ggml_tile *t, enum ggml_type type)
 {

@@ -5,7 +5,7 @@
 #ifndef ONIG_H
 #define ONIG_H
 
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 struct error;
 

@@ -3,15 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "tokenizer/pattern.h"
+#include "tokenizer/pattern/pattern.h"
 
 #include <errno.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
 #include "recompute/error.h"
-#include "tokenizer/form.h"
-#include "tokenizer/onig.h"
+#include "tokenizer/pattern/form.h"
+#include "tokenizer/pattern/onig.h"
 
 struct pattern {
     pcre2_code *code;

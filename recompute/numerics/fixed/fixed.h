@@ -1,8 +1,13 @@
 /*
- * kernels.h - numerics `fixed`: float32 with one written order. A table of
- * kernels for each instruction set; all give the same bits. kernels_ref.c is
- * the definition (docs/numerics-fixed.md says it in words), kernels_simd.c
- * the fast form, compiled as AVX2 and as AVX-512.
+ * fixed.h - numerics `fixed`: float32 with one written order. A table of
+ * kernels for each instruction set; all give the same bits.
+ *
+ *     kernels_ref.c   the definition (docs/numerics-fixed.md has it in words)
+ *     kernels_simd.c  the fast form, compiled over vec_avx2.h and vec_avx512.h
+ *     fixed_math.h    exp, log and the RoPE table's functions, one number a
+ *                     time: both forms take its steps
+ *     panels.c        weights in the order in which the kernels read them
+ *     pick.c, tables_*.c  which tables this processor runs, and one by name
  *
  * Matrices W (n outputs, k inputs) lie in panels of 16 outputs:
  *   F32   [panel][i in k][16] float
@@ -13,8 +18,8 @@
  * in the last panel are zero. A panel starts every `pitch` bytes.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef FIXED_KERNELS_H
-#define FIXED_KERNELS_H
+#ifndef NUMERICS_FIXED_H
+#define NUMERICS_FIXED_H
 
 #include <stddef.h>
 #include <stdint.h>

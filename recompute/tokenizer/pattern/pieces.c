@@ -2,7 +2,7 @@
  * pieces.c - growing bytes, pieces and ids: pieces.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tokenizer/pieces.h"
+#include "tokenizer/pattern/pieces.h"
 
 #include <stdlib.h>
 #include <string.h>

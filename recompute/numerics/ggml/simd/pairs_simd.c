@@ -8,7 +8,7 @@
 
 #include PAIRS_HEADER
 
-#include "numerics/ggml/kernels_x86.h"
+#include "numerics/ggml/simd/simd.h"
 
 OP pairs16 pairs_rest(const uint8_t *p, size_t n)
 {

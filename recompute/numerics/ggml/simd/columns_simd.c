@@ -3,7 +3,7 @@
  * COLUMNS_TILE is the function's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/blocks_simd.h"
+#include "numerics/ggml/simd/blocks_simd.h"
 
 /* The sums of four vectors' 8 integers. */
 OP __m128i sums_of_four(const __m256i v[4])

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "numerics/ggml/blocks.h"
-#include "numerics/ggml/kernels_x86.h"
-#include "numerics/ggml/vec8.h"
+#include "numerics/ggml/simd/simd.h"
+#include "numerics/ggml/simd/vec8.h"
 
 OP __m256i bytes_32(const void *p)
 {

@@ -3,7 +3,7 @@
  * K_QUANTS_TILE is the function's symbol, which the build gives.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/ggml/blocks_simd.h"
+#include "numerics/ggml/simd/blocks_simd.h"
 
 /* A block of weights made ready for several rows of inputs. */
 struct k_ready {
