@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/array.h"
 #include "config/log.h"
 #include "frame.h"
 
@@ -115,7 +116,6 @@ static int broken(struct store_client *c)
 
 static int make_room(struct store_client *c, size_t n)
 {
-    size_t size = c->in_size != 0 ? c->in_size : READ_BYTES;
     uint8_t *p;
 
     if (c->in_at != 0) {
@@ -123,15 +123,10 @@ static int make_room(struct store_client *c, size_t n)
         c->in_n -= c->in_at;
         c->in_at = 0;
     }
-    while (size - c->in_n < n)
-        size *= 2;
-    if (size == c->in_size)
-        return 0;
-    p = realloc(c->in, size);
+    p = array_grow(c->in, &c->in_size, c->in_n, n, 1);
     if (p == NULL)
         return -ENOMEM;
     c->in = p;
-    c->in_size = size;
     return 0;
 }
 

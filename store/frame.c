@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
+
 enum { OP_AND_TAG = 9, UNIT_BYTES = 32 };
 
 static bool op_known(uint8_t op)
@@ -89,22 +91,15 @@ void frame_out_fini(struct frame_out *o)
 /* Room for n more bytes, or NULL. */
 static uint8_t *grow(struct frame_out *o, size_t n)
 {
-    size_t size = o->size != 0 ? o->size : 4096;
-    uint8_t *p = o->p;
+    uint8_t *p = NULL;
 
-    if (o->failed || n > FRAME_MAX)
+    if (!o->failed && n <= FRAME_MAX)
+        p = array_grow(o->p, &o->size, o->n, n, 1);
+    if (p == NULL) {
         o->failed = true;
-    while (!o->failed && size - o->n < n)
-        size *= 2;
-    if (!o->failed && size != o->size) {
-        p = realloc(o->p, size);
-        if (p == NULL)
-            o->failed = true;
-    }
-    if (o->failed)
         return NULL;
+    }
     o->p = p;
-    o->size = size;
     p += o->n;
     o->n += n;
     return p;

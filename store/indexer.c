@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "index_row.h"
+#include "store/query.h"
 
 enum {
     TIDY_PAGES = 2048,      /* of 4 KiB in the WAL: move them over */
@@ -47,19 +48,13 @@ static int run(sqlite3 *db, const char *sql)
                                                                 : sql_error(db);
 }
 
-/* One integer or blob; -ENOENT: no row. */
-static int query_u64(sqlite3 *db, const char *sql, uint64_t *ret_v)
+/* -ENOENT: no row. */
+static int number(sqlite3 *db, const char *sql, uint64_t *ret_v)
 {
-    sqlite3_stmt *s;
-    int rc;
+    int rc = 0;
+    struct query q = query_open(db, sql, &rc);
 
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    rc = sqlite3_step(s);
-    if (rc == SQLITE_ROW)
-        *ret_v = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? -ENOENT : -EIO;
+    return query_one(&q, ret_v);
 }
 
 /* The schema as SQLite keeps it, joined, from this database. */
@@ -68,14 +63,13 @@ static char *schema_of(sqlite3 *db)
     static const char sql[] = "SELECT group_concat(sql,';') FROM (SELECT sql "
                               "FROM sqlite_schema WHERE sql IS NOT NULL "
                               "ORDER BY name)";
-    sqlite3_stmt *s;
     char *text = NULL;
+    int rc = 0;
+    struct query q = query_open(db, sql, &rc);
 
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
-        return NULL;
-    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0) != NULL)
-        text = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
-    sqlite3_finalize(s);
+    if (query_next(&q) && !query_null(&q, 0))
+        text = sqlite3_mprintf("%s", query_text(&q, 0));
+    query_close(&q);
     return text;
 }
 
@@ -150,13 +144,13 @@ static int prepare_all(struct indexer *x)
 
 static int read_progress(struct indexer *x)
 {
-    int rc = query_u64(x->db, "SELECT leaves FROM state", &x->leaves);
+    int rc = number(x->db, "SELECT leaves FROM state", &x->leaves);
 
     if (rc == 0)
-        rc = query_u64(x->db, "SELECT vault_end FROM state", &x->walk.end);
+        rc = number(x->db, "SELECT vault_end FROM state", &x->walk.end);
     if (rc == 0)
-        rc = query_u64(x->db, "SELECT count(*) FROM vault WHERE offset IS NULL",
-                       &x->lost);
+        rc = number(x->db, "SELECT count(*) FROM vault WHERE offset IS NULL",
+                    &x->lost);
     x->walk.offset = x->walk.end;
     return rc;
 }
@@ -175,7 +169,7 @@ static int set_up(struct indexer *x, const char *pragmas)
     int rc = run(x->db, pragmas);
 
     if (rc == 0)
-        rc = query_u64(x->db, "SELECT count(*) FROM sqlite_schema", &tables);
+        rc = number(x->db, "SELECT count(*) FROM sqlite_schema", &tables);
     if (rc != 0)
         return is_damaged(x->db) ? -ESTALE : rc;
     rc = tables == 0 ? make_schema(x->db) : check_schema(x->db);
@@ -381,10 +375,10 @@ int indexer_forward(struct indexer *x, struct leaflog *log, struct vault *v,
 static int turn_back(struct indexer *x)
 {
     uint64_t last; /* 0: none; else one more than offset and length */
-    int rc = query_u64(x->db,
-                       "SELECT coalesce(max(offset+len)+1,0) FROM vault "
-                       "WHERE offset IS NOT NULL",
-                       &last);
+    int rc = number(x->db,
+                    "SELECT coalesce(max(offset+len)+1,0) FROM vault "
+                    "WHERE offset IS NOT NULL",
+                    &last);
 
     if (rc != 0)
         return rc;
@@ -395,19 +389,17 @@ static int turn_back(struct indexer *x)
 
 int indexer_check_vault(struct indexer *x, uint64_t vault_end)
 {
-    sqlite3_stmt *s;
-    int rc;
+    int rc = 0;
+    struct query q;
 
     if (x->walk.end <= vault_end)
         return 0;
-    if (sqlite3_prepare_v2(x->db,
-                           "UPDATE vault SET offset=NULL WHERE offset>?1-len",
-                           -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(
-        s, 1, (sqlite3_int64)vault_end - (sqlite3_int64)vault_frame_bytes(0));
-    rc = index_step(s);
-    sqlite3_finalize(s);
+    q = query_open(x->db, "UPDATE vault SET offset=NULL WHERE offset+?1+len>?2",
+                   &rc);
+    query_bind_u64(&q, 1, vault_frame_bytes(0));
+    query_bind_u64(&q, 2, vault_end);
+    (void)query_next(&q); /* an update has no rows */
+    query_close(&q);
     if (rc != 0)
         return rc;
     x->lost += (uint64_t)sqlite3_changes64(x->db);
@@ -430,7 +422,7 @@ uint64_t indexer_last_checkpoint(const struct indexer *x)
     uint64_t size = 0;
 
     /* No row, or none that can be read: as if it had none. */
-    (void)query_u64(x->db, "SELECT max(size) FROM checkpoint", &size);
+    (void)number(x->db, "SELECT max(size) FROM checkpoint", &size);
     return size;
 }
 

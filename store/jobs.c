@@ -11,10 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/array.h"
 #include "config/log.h"
 #include "file.h"
 #include "neighbours.h"
 #include "store/layout.h"
+#include "store/query.h"
 #include "store/record.h"
 #include "store/sha256.h"
 #include "unit.h"
@@ -68,16 +70,11 @@ void jobs_close(struct jobs *j)
 
 static int add_task(struct jobs *j, const struct task *t)
 {
-    size_t size = j->size != 0 ? 2 * j->size : 64;
-    struct task *p;
+    struct task *p = array_grow(j->task, &j->size, j->n, 1, sizeof(*p));
 
-    if (j->n == j->size) {
-        p = realloc(j->task, size * sizeof(*p));
-        if (p == NULL)
-            return -ENOMEM;
-        j->task = p;
-        j->size = size;
-    }
+    if (p == NULL)
+        return -ENOMEM;
+    j->task = p;
     j->task[j->n++] = *t;
     return 0;
 }
@@ -86,26 +83,24 @@ static int add_task(struct jobs *j, const struct task *t)
 static int find_tasks(struct jobs *j, const char *sql, enum task_kind kind,
                       uint64_t end)
 {
-    sqlite3_stmt *s;
     int rc = 0;
+    struct query q = query_open(ledger_db(j->ledger), sql, &rc);
 
-    if (sqlite3_prepare_v2(ledger_db(j->ledger), sql, -1, &s, NULL) !=
-        SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(s, 1, (sqlite3_int64)j->seen);
-    sqlite3_bind_int64(s, 2, (sqlite3_int64)end);
-    while (rc == 0 && sqlite3_step(s) == SQLITE_ROW) {
-        struct task t = {.kind = kind};
+    query_bind_u64(&q, 1, j->seen);
+    query_bind_u64(&q, 2, end);
+    while (query_next(&q)) {
+        struct task t = {.kind = kind,
+                         .seq = query_u64(&q, 2),
+                         .epoch = query_u64(&q, 0),
+                         .run = query_u64(&q, 3)};
+        struct span unit = query_span(&q, 1);
 
-        if (sqlite3_column_bytes(s, 1) != MERKLE_HASH)
+        if (unit.n != MERKLE_HASH)
             continue; /* no unit of ours */
-        t.epoch = (uint64_t)sqlite3_column_int64(s, 0);
-        memcpy(t.unit, sqlite3_column_blob(s, 1), MERKLE_HASH);
-        t.seq = (uint64_t)sqlite3_column_int64(s, 2);
-        t.run = (uint64_t)sqlite3_column_int64(s, 3);
+        memcpy(t.unit, unit.p, MERKLE_HASH);
         rc = add_task(j, &t);
     }
-    sqlite3_finalize(s);
+    query_close(&q);
     return rc;
 }
 
@@ -158,21 +153,15 @@ static int look_for_tasks(struct jobs *j)
 }
 
 /* One integer of a query over (object, epoch); -ENOENT: no row. */
-static int query(struct ledger *l, const char *sql, const struct task *t,
-                 uint64_t *ret_v)
+static int look_up(struct ledger *l, const char *sql, const struct task *t,
+                   uint64_t *ret_v)
 {
-    sqlite3_stmt *s;
-    int rc;
+    int rc = 0;
+    struct query q = query_open(ledger_db(l), sql, &rc);
 
-    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_blob(s, 1, t->unit, MERKLE_HASH, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 2, (sqlite3_int64)t->epoch);
-    rc = sqlite3_step(s);
-    if (rc == SQLITE_ROW)
-        *ret_v = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? -ENOENT : -EIO;
+    query_bind_bytes(&q, 1, span_of(t->unit, MERKLE_HASH));
+    query_bind_u64(&q, 2, t->epoch);
+    return query_one(&q, ret_v);
 }
 
 /* The nonce comes from the store's secret, not from chance: a packet written
@@ -212,7 +201,7 @@ static int take_claimed(struct jobs *j, struct unit *u, const struct task *t,
     static const char sql[] = "SELECT seq FROM claimed WHERE object=?1 AND "
                               "epoch=?2 ORDER BY seq DESC LIMIT 1";
     uint64_t seq;
-    int rc = query(j->ledger, sql, t, &seq);
+    int rc = look_up(j->ledger, sql, t, &seq);
 
     *ret_wait = rc == -ENOENT;
     if (rc == 0)
@@ -328,7 +317,7 @@ static int do_unit(struct jobs *j, const struct task *t)
         "SELECT seq FROM job WHERE object=?1 AND epoch=?2";
     struct unit u;
     uint64_t seq;
-    int rc = query(j->ledger, sql, t, &seq);
+    int rc = look_up(j->ledger, sql, t, &seq);
 
     if (rc != -ENOENT)
         return rc; /* it has its job already */
@@ -352,7 +341,7 @@ static int do_again(struct jobs *j, const struct task *t)
     uint8_t hash[SHA256_BYTES] = {0};
     struct unit u;
     uint64_t seq;
-    int rc = query(j->ledger, sql, t, &seq);
+    int rc = look_up(j->ledger, sql, t, &seq);
 
     if (rc != -ENOENT)
         return rc;

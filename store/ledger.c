@@ -15,6 +15,7 @@
 
 #include "index_row.h"
 #include "store/base64.h"
+#include "store/query.h"
 #include "store/record.h"
 
 static uint64_t now_ns(void)
@@ -250,34 +251,27 @@ int ledger_leaf(struct ledger *l, uint64_t seq, struct leaf *ret_leaf)
 static int locate(struct ledger *l, uint64_t seq, const char *name,
                   uint64_t *ret_offset)
 {
-    sqlite3_stmt *s;
-    int rc;
+    static const char sql[] =
+        "SELECT offset FROM vault WHERE seq=?1 AND name=?2";
+    int rc = 0;
+    struct query q = query_open(ledger_db(l), sql, &rc);
 
-    if (sqlite3_prepare_v2(ledger_db(l),
-                           "SELECT offset FROM vault WHERE seq=?1 AND name=?2",
-                           -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(s, 1, (sqlite3_int64)seq);
-    sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
-    rc = sqlite3_step(s);
-    if (rc == SQLITE_DONE)
-        rc = -ENOENT;
-    else if (rc != SQLITE_ROW)
-        rc = -EIO;
-    else if (sqlite3_column_type(s, 0) == SQLITE_NULL)
+    query_bind_u64(&q, 1, seq);
+    query_bind_text(&q, 2, span_str(name));
+    if (!query_next(&q))
+        rc = rc != 0 ? rc : -ENOENT;
+    else if (query_null(&q, 0))
         rc = -ENODATA;
     else
-        rc = 0;
-    if (rc == 0)
-        *ret_offset = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
+        *ret_offset = query_u64(&q, 0);
+    query_close(&q);
     return rc;
 }
 
 int ledger_payload(struct ledger *l, uint64_t seq, const char *name,
                    uint8_t **ret_bytes, size_t *ret_n)
 {
-    uint64_t offset;
+    uint64_t offset = 0;
     int rc = locate(l, seq, name, &offset);
 
     return rc != 0 ? rc : vault_read(l->vault, offset, ret_bytes, ret_n);
@@ -289,21 +283,12 @@ static int find_in(struct ledger *l, const struct kind *k,
 {
     char *sql =
         sqlite3_mprintf("SELECT seq FROM \"%w\" WHERE unit=?1", k->name);
-    sqlite3_stmt *s;
-    int rc;
+    int rc = 0;
+    struct query q = query_open(ledger_db(l), sql, &rc);
 
-    if (sql == NULL)
-        return -ENOMEM;
-    rc = sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL);
     sqlite3_free(sql);
-    if (rc != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_blob(s, 1, unit, MERKLE_HASH, SQLITE_STATIC);
-    rc = sqlite3_step(s);
-    if (rc == SQLITE_ROW)
-        *ret_seq = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? -ENOENT : -EIO;
+    query_bind_bytes(&q, 1, span_of(unit, MERKLE_HASH));
+    return query_one(&q, ret_seq);
 }
 
 int ledger_find(struct ledger *l, const uint8_t unit[MERKLE_HASH],

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/array.h"
 #include "file.h"
 #include "logscan.h"
 #include "store/layout.h"
@@ -42,18 +43,11 @@ static void put_be(uint8_t *out, uint64_t v, size_t n)
 /* Room for n more bytes. */
 static int buffer_reserve(struct buffer *b, size_t n)
 {
-    size_t size = b->size != 0 ? b->size : 65536;
-    uint8_t *p;
+    uint8_t *p = array_grow(b->p, &b->size, b->n, n, 1);
 
-    while (size - b->n < n)
-        size *= 2;
-    if (size == b->size)
-        return 0;
-    p = realloc(b->p, size);
     if (p == NULL)
         return -ENOMEM;
     b->p = p;
-    b->size = size;
     return 0;
 }
 

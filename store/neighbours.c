@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "store/query.h"
+
 /* o: the drawn exchange, x: another of its server that could meet it. The index
  * exchange_server has them in the order of their end. */
 #define OTHERS                                                        \
@@ -34,29 +36,23 @@ struct gathering {
     size_t n, bytes;
 };
 
-static int query(struct gathering *g, const char *sql, sqlite3_stmt **ret_s)
+/* A query over the drawn exchange, and its epoch where sql asks for that. */
+static struct query ask(struct gathering *g, const char *sql, int *err)
 {
-    if (sqlite3_prepare_v2(ledger_db(g->l), sql, -1, ret_s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(*ret_s, 1, (sqlite3_int64)g->u->seq);
-    if (sqlite3_bind_parameter_count(*ret_s) > 1)
-        sqlite3_bind_int64(*ret_s, 2, (sqlite3_int64)g->u->epoch);
-    return 0;
+    struct query q = query_open(ledger_db(g->l), sql, err);
+
+    query_bind_u64(&q, 1, g->u->seq);
+    if (sqlite3_bind_parameter_count(q.stmt) > 1)
+        query_bind_u64(&q, 2, g->u->epoch);
+    return q;
 }
 
 static int count(struct gathering *g, const char *sql, uint64_t *ret_n)
 {
-    sqlite3_stmt *s;
-    int rc = query(g, sql, &s);
+    int rc = 0;
+    struct query q = ask(g, sql, &rc);
 
-    if (rc != 0)
-        return rc;
-    if (sqlite3_step(s) == SQLITE_ROW)
-        *ret_n = (uint64_t)sqlite3_column_int64(s, 0);
-    else
-        rc = -EIO;
-    sqlite3_finalize(s);
-    return rc;
+    return query_one(&q, ret_n);
 }
 
 static bool is_taken(const struct gathering *g, uint64_t seq)
@@ -69,22 +65,19 @@ static bool is_taken(const struct gathering *g, uint64_t seq)
 
 /* Columns seq, api, streamed, req_first_ns, resp_last_ns. One whose payloads
  * are gone, or that is too long, is left out, and so counted. */
-static int take_row(struct gathering *g, sqlite3_stmt *s, bool beside)
+static int take_row(struct gathering *g, const struct query *q, bool beside)
 {
-    struct neighbour x = {.seq = (uint64_t)sqlite3_column_int64(s, 0),
-                          .beside = beside};
+    struct neighbour x = {.seq = query_u64(q, 0), .beside = beside};
     struct job_exchange *e = &x.exchange;
-    struct span api =
-        span_of(sqlite3_column_text(s, 1), (size_t)sqlite3_column_bytes(s, 1));
     size_t size;
     int rc;
 
     if (is_taken(g, x.seq))
         return 0;
-    e->streamed = sqlite3_column_int64(s, 2) != 0;
-    e->request_ns = sqlite3_column_int64(s, 3);
-    e->answer_ns = sqlite3_column_int64(s, 4);
-    rc = unit_keep_copy(g->u, api, &e->api);
+    e->streamed = query_u64(q, 2) != 0;
+    e->request_ns = (int64_t)query_u64(q, 3);
+    e->answer_ns = (int64_t)query_u64(q, 4);
+    rc = unit_keep_copy(g->u, query_span(q, 1), &e->api);
     if (rc == 0)
         rc = unit_body(g->u, g->l, x.seq, unit_request, &e->request);
     if (rc == 0)
@@ -101,14 +94,12 @@ static int take_row(struct gathering *g, sqlite3_stmt *s, bool beside)
 
 static int take(struct gathering *g, const char *sql, bool beside)
 {
-    sqlite3_stmt *s;
-    int rc = query(g, sql, &s);
+    int rc = 0;
+    struct query q = ask(g, sql, &rc);
 
-    if (rc != 0)
-        return rc;
-    while (rc == 0 && g->n < NEIGHBOURS_MAX && sqlite3_step(s) == SQLITE_ROW)
-        rc = take_row(g, s, beside);
-    sqlite3_finalize(s);
+    while (g->n < NEIGHBOURS_MAX && query_next(&q))
+        rc = take_row(g, &q, beside);
+    query_close(&q);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/merkle.h"
+#include "store/query.h"
 #include "store/record.h"
 
 /* The frame is closed, and a signature covers that. */
@@ -64,85 +65,85 @@ static const struct key *key_of(const struct kind *k, const char *name)
     return key;
 }
 
-/* Binds a unit's hash. */
-static bool bind_hash(sqlite3_stmt *s, int at, struct span value)
-{
-    uint8_t hash[MERKLE_HASH];
-
-    return record_parse_hex(value, hash, sizeof(hash)) == PARSE_OK &&
-           sqlite3_bind_blob(s, at, hash, sizeof(hash), SQLITE_TRANSIENT) ==
-               SQLITE_OK;
-}
-
-static bool bind_text(sqlite3_stmt *s, int at, struct span value)
-{
-    char text[RECORD_BODY_MAX];
-    size_t n;
-
-    return value.n <= sizeof(text) &&
-           record_parse_text(value, text, sizeof(text), &n) == PARSE_OK &&
-           sqlite3_bind_text(s, at, text, (int)n, SQLITE_TRANSIENT) ==
-               SQLITE_OK;
-}
-
-/* Binds the value of a key as the index holds it; false: not of the grammar. */
-static bool bind(sqlite3_stmt *s, int at, struct span body,
-                 const struct key *key)
-{
-    struct span value = record_find(body, key->name);
-    uint64_t v;
-
-    if (value.p == NULL)
-        return false;
-    switch (key->type) {
-    case VALUE_U64:
-        return record_parse_u64(value, &v) == PARSE_OK &&
-               sqlite3_bind_int64(s, at, (sqlite3_int64)v) == SQLITE_OK;
-    case VALUE_HEX:
-        return bind_hash(s, at, value);
-    case VALUE_TEXT:
-        return bind_text(s, at, value);
-    }
-    return false;
-}
-
 /* What a question is about. */
 struct asked {
     sqlite3 *db;
     const struct kind *kind;
     const struct rule *rule;
     struct span body;
+    uint8_t room[RECORD_BODY_MAX]; /* the value of the key `each`, decoded */
 };
 
-static bool bind_all(sqlite3_stmt *s, const struct asked *a)
+static bool bind_hash(struct asked *a, struct query *q, struct span value)
 {
-    return bind(s, 1, a->body, key_of(a->kind, "epoch")) &&
-           (sqlite3_bind_parameter_count(s) < 2 ||
-            bind(s, 2, a->body, key_of(a->kind, a->rule->each)));
+    if (record_parse_hex(value, a->room, MERKLE_HASH) != PARSE_OK)
+        return false;
+    query_bind_bytes(q, 2, span_of(a->room, MERKLE_HASH));
+    return true;
+}
+
+static bool bind_text(struct asked *a, struct query *q, struct span value)
+{
+    size_t n;
+
+    if (record_parse_text(value, (char *)a->room, sizeof(a->room), &n) !=
+        PARSE_OK)
+        return false;
+    query_bind_text(q, 2, span_of(a->room, n));
+    return true;
+}
+
+static bool bind_u64(struct query *q, int at, struct span value)
+{
+    uint64_t v;
+
+    if (record_parse_u64(value, &v) != PARSE_OK)
+        return false;
+    query_bind_u64(q, at, v);
+    return true;
+}
+
+/* Binds the value of the key `each` as the index holds it. */
+static bool bind_each(struct asked *a, struct query *q)
+{
+    const struct key *key = key_of(a->kind, a->rule->each);
+    struct span value = record_find(a->body, key->name);
+
+    switch (key->type) {
+    case VALUE_U64:
+        return bind_u64(q, 2, value);
+    case VALUE_HEX:
+        return bind_hash(a, q, value);
+    case VALUE_TEXT:
+        return bind_text(a, q, value);
+    }
+    return false;
+}
+
+/* False: a value is missing, or not of the grammar. */
+static bool bind_all(struct asked *a, struct query *q)
+{
+    return bind_u64(q, 1, record_find(a->body, "epoch")) &&
+           (sqlite3_bind_parameter_count(q->stmt) < 2 || bind_each(a, q));
 }
 
 /* *ret_is: the question has a row. -EINVAL: the body cannot be asked about. */
-static int ask(const struct asked *a, const char *sql, bool *ret_is)
+static int ask(struct asked *a, const char *sql, bool *ret_is)
 {
-    sqlite3_stmt *s;
-    int rc = -EINVAL;
+    int rc = 0;
+    struct query q = query_open(a->db, sql, &rc);
 
-    if (sqlite3_prepare_v2(a->db, sql, -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    if (bind_all(s, a)) {
-        int step = sqlite3_step(s);
-
-        *ret_is = step == SQLITE_ROW;
-        rc = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -EIO;
-    }
-    sqlite3_finalize(s);
+    if (rc == 0 && !bind_all(a, &q))
+        rc = -EINVAL;
+    *ret_is = query_next(&q);
+    query_close(&q);
     return rc;
 }
 
 int order_check(sqlite3 *db, const struct kind *k, struct span body,
                 const char **ret_why)
 {
-    const struct asked a = {db, k, find(k), body};
+    struct asked a = {.db = db, .kind = k, .rule = find(k), .body = body};
     bool exists = false, before = false;
     int rc;
 

@@ -8,26 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
 #include "config/log.h"
 #include "order.h"
 #include "server_state.h"
+#include "store/query.h"
 #include "store/record.h"
 
 /* Puts a record, or its refusal, in its place behind the peer's others. */
 static void add_pending(struct server *s, const struct pending *w)
 {
-    size_t size = s->pending_size != 0 ? 2 * s->pending_size : 256;
-    struct pending *p;
+    struct pending *p =
+        array_grow(s->pending, &s->pending_size, s->n_pending, 1, sizeof(*p));
 
-    if (s->n_pending == s->pending_size) {
-        p = realloc(s->pending, size * sizeof(*p));
-        if (p == NULL) {
-            w->peer->dead = true; /* its record is not acknowledged */
-            return;
-        }
-        s->pending = p;
-        s->pending_size = size;
+    if (p == NULL) {
+        w->peer->dead = true; /* its record is not acknowledged */
+        return;
     }
+    s->pending = p;
     s->pending[s->n_pending++] = *w;
 }
 
@@ -140,17 +138,13 @@ static void on_checkpoint(struct server *s, struct peer *p,
 /* Is the unit one that was drawn? */
 static bool is_drawn(struct server *s, struct span unit)
 {
-    sqlite3_stmt *q;
-    bool drawn;
+    int rc = 0;
+    struct query q = query_open(
+        ledger_db(s->ledger), "SELECT 1 FROM draw_drawn WHERE object=?1", &rc);
+    uint64_t one;
 
-    if (sqlite3_prepare_v2(ledger_db(s->ledger),
-                           "SELECT 1 FROM draw_drawn WHERE object=?1", -1, &q,
-                           NULL) != SQLITE_OK)
-        return false;
-    sqlite3_bind_blob(q, 1, unit.p, (int)unit.n, SQLITE_STATIC);
-    drawn = sqlite3_step(q) == SQLITE_ROW;
-    sqlite3_finalize(q);
-    return drawn;
+    query_bind_bytes(&q, 1, unit);
+    return query_one(&q, &one) == 0;
 }
 
 /* Who opens what, and why, stands in the log before a byte goes out. */

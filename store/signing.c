@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/array.h"
 #include "file.h"
 #include "store/layout.h"
 #include "store/record.h"
@@ -39,18 +40,11 @@ static struct path file_of(const struct signing *s, uint64_t size,
 
 static int add_head(struct signing *s, const struct merkle_head *head)
 {
-    struct merkle_head *p;
-    size_t size = s->size != 0 ? 2 * s->size : 64;
+    struct merkle_head *p = array_grow(s->head, &s->size, s->n, 1, sizeof(*p));
 
-    if (s->n < s->size) {
-        s->head[s->n++] = *head;
-        return 0;
-    }
-    p = realloc(s->head, size * sizeof(*p));
     if (p == NULL)
         return -ENOMEM;
     s->head = p;
-    s->size = size;
     s->head[s->n++] = *head;
     return 0;
 }

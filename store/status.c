@@ -9,6 +9,7 @@
 #include "config/settings.h"
 #include "store/client.h"
 #include "store/index.h"
+#include "store/query.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -74,20 +75,18 @@ static const struct alarm alarms[] = {
 };
 
 /* The number that sql gives. False if it gives none. */
-static bool query(sqlite3 *db, const char *sql, int64_t *ret_v)
+static bool ask(sqlite3 *db, const char *sql, int64_t *ret_v)
 {
-    sqlite3_stmt *s = NULL;
-    bool found = false;
+    int rc = 0;
+    struct query q = query_open(db, sql, &rc);
+    uint64_t v;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+    rc = query_one(&q, &v);
+    if (rc != 0 && rc != -ENOENT)
         fatalx(EXIT_IO, "index: %s", sqlite3_errmsg(db));
-    if (sqlite3_step(s) == SQLITE_ROW &&
-        sqlite3_column_type(s, 0) != SQLITE_NULL) {
-        *ret_v = sqlite3_column_int64(s, 0);
-        found = true;
-    }
-    sqlite3_finalize(s);
-    return found;
+    if (rc == 0)
+        *ret_v = (int64_t)v;
+    return rc == 0;
 }
 
 static int print_figures(sqlite3 *db, bool json)
@@ -99,7 +98,7 @@ static int print_figures(sqlite3 *db, bool json)
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         int64_t v = 0;
 
-        (void)query(db, figures[i].sql, &v); /* none yet is zero */
+        (void)ask(db, figures[i].sql, &v); /* none yet is zero */
         if (json)
             json_object_set_new(all, figures[i].name, json_integer(v));
         else
@@ -141,7 +140,7 @@ static void check_ages(struct health *h, sqlite3 *db,
     for (size_t i = 0; i < sizeof alarms / sizeof *alarms; i++) {
         int64_t since_ns, age = 0;
 
-        if (query(db, alarms[i].sql, &since_ns))
+        if (ask(db, alarms[i].sql, &since_ns))
             age = now_s() - since_ns / 1000000000;
         note(h, alarms[i].name, age,
              age > settings_int(settings, alarms[i].limit_key));

@@ -10,6 +10,7 @@
 
 #include "neighbours.h"
 #include "store/exchange.h"
+#include "store/query.h"
 #include "store/record.h"
 
 const char *const unit_request[] = {"req", "req_map", "req_body"};
@@ -117,30 +118,21 @@ static int take_body(struct unit *u, struct ledger *l,
     return 0;
 }
 
-static int column_text(struct unit *u, sqlite3_stmt *s, int i,
-                       struct span *ret_s)
-{
-    const uint8_t *p = sqlite3_column_text(s, i);
-    struct span text = span_of(p, (size_t)sqlite3_column_bytes(s, i));
-
-    return unit_keep_copy(u, text, ret_s);
-}
-
 /* The exchange's row into job and claim. */
-static int take_row(struct unit *u, sqlite3_stmt *s)
+static int take_row(struct unit *u, const struct query *q)
 {
-    int rc = column_text(u, s, 2, &u->job.api);
+    int rc = unit_keep_copy(u, query_span(q, 2), &u->job.api);
 
     if (rc == 0)
-        rc = column_text(u, s, 3, &u->job.model);
-    u->seq = (uint64_t)sqlite3_column_int64(s, 0);
-    u->job.request_ns = sqlite3_column_int64(s, 6);
-    u->answer_ns = sqlite3_column_int64(s, 7);
+        rc = unit_keep_copy(u, query_span(q, 3), &u->job.model);
+    u->seq = query_u64(q, 0);
+    u->job.request_ns = (int64_t)query_u64(q, 6);
+    u->answer_ns = (int64_t)query_u64(q, 7);
     u->claim.api = u->job.api;
     u->claim.model = u->job.model;
-    u->claim.status = (uint32_t)sqlite3_column_int64(s, 4);
-    u->claim.streamed = sqlite3_column_int64(s, 5) != 0;
-    if (sqlite3_column_int64(s, 1) == 0)
+    u->claim.status = (uint32_t)query_u64(q, 4);
+    u->claim.streamed = query_u64(q, 5) != 0;
+    if (query_u64(q, 1) == 0)
         cannot_run(u, "incomplete");
     return rc;
 }
@@ -151,15 +143,15 @@ static int take_exchange(struct unit *u, struct ledger *l)
         "SELECT seq,complete,api,model,status,streamed,req_first_ns,"
         "resp_last_ns "
         "FROM exchange WHERE unit=?1";
-    sqlite3_stmt *s;
-    int rc;
+    int rc = 0;
+    struct query q = query_open(ledger_db(l), sql, &rc);
 
-    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_blob(s, 1, u->job.unit, MERKLE_HASH, SQLITE_STATIC);
-    rc = sqlite3_step(s);
-    rc = rc == SQLITE_ROW ? take_row(u, s) : rc == SQLITE_DONE ? -ENOENT : -EIO;
-    sqlite3_finalize(s);
+    query_bind_bytes(&q, 1, span_of(u->job.unit, MERKLE_HASH));
+    if (query_next(&q))
+        rc = take_row(u, &q);
+    else if (rc == 0)
+        rc = -ENOENT;
+    query_close(&q);
     return rc;
 }
 
@@ -170,19 +162,16 @@ static int take_manifest(struct unit *u, struct ledger *l)
                               "WHERE x.seq=?1 AND m.model=x.model AND "
                               "m.seq<x.seq";
     struct leaf leaf;
-    sqlite3_stmt *s;
-    int rc = -EIO;
+    uint64_t seq;
+    int rc = 0;
+    struct query q = query_open(ledger_db(l), sql, &rc);
 
-    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, &s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(s, 1, (sqlite3_int64)u->seq);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        rc = sqlite3_column_type(s, 0) == SQLITE_NULL
-                 ? -ENOENT
-                 : ledger_leaf(l, (uint64_t)sqlite3_column_int64(s, 0), &leaf);
-    sqlite3_finalize(s);
+    query_bind_u64(&q, 1, u->seq);
+    rc = query_one(&q, &seq);
     if (rc == -ENOENT)
         return 0;
+    if (rc == 0)
+        rc = ledger_leaf(l, seq, &leaf);
     if (rc == 0)
         rc = unit_keep_copy(u, leaf.bytes, &u->job.manifest);
     if (rc == 0 && record_parse_hex(record_find(u->job.manifest, "manifest"),
@@ -247,20 +236,18 @@ static int make_room(struct unit *u, size_t n)
     "x.resp_last_ns+10000000000 ORDER BY f.seq DESC LIMIT 1) AND "         \
     "m.step_ns<=x.resp_last_ns+10000000000"
 
-/* Runs a query over the steps of the exchange. */
-static int open_steps(struct unit *u, struct ledger *l, const char *sql,
-                      sqlite3_stmt **ret_s)
+/* A query over the steps of the exchange. */
+static struct query open_steps(struct unit *u, struct ledger *l,
+                               const char *sql, int *err)
 {
     struct span engine = record_find(u->job.manifest, "engine");
+    struct query q = query_open(ledger_db(l), sql, err);
 
     if (span_eq_str(engine, "-"))
         engine.n = 0;
-    if (sqlite3_prepare_v2(ledger_db(l), sql, -1, ret_s, NULL) != SQLITE_OK)
-        return -EIO;
-    sqlite3_bind_int64(*ret_s, 1, (sqlite3_int64)u->seq);
-    sqlite3_bind_text(*ret_s, 2, engine.n == 0 ? "" : (const char *)engine.p,
-                      (int)engine.n, SQLITE_TRANSIENT);
-    return 0;
+    query_bind_u64(&q, 1, u->seq);
+    query_bind_text(&q, 2, engine);
+    return q;
 }
 
 /* What its manifest says that a job needs: docs/records.md. */
@@ -278,22 +265,17 @@ static int take_steps(struct unit *u, struct ledger *l)
         "SELECT DISTINCT m.seq " OWN_STEPS " ORDER BY m.seq",
         "SELECT DISTINCT m.seq " FEED_STEPS " ORDER BY m.seq"};
     bool whole = has_need(u, "feed");
-    sqlite3_stmt *s = NULL;
-    size_t n = 0;
-    int rc = open_steps(u, l, count[whole], &s);
+    uint64_t n;
+    int rc = 0;
+    struct query q = open_steps(u, l, count[whole], &rc);
 
-    if (rc == 0 && sqlite3_step(s) == SQLITE_ROW)
-        n = (size_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
+    rc = query_one(&q, &n);
     if (rc == 0)
         rc = make_room(u, n);
-    if (rc == 0)
-        rc = open_steps(u, l, list[whole], &s);
-    if (rc != 0)
-        return rc;
-    while (rc == 0 && u->job.n_steps < n && sqlite3_step(s) == SQLITE_ROW)
-        rc = add_step(u, l, (uint64_t)sqlite3_column_int64(s, 0));
-    sqlite3_finalize(s);
+    q = open_steps(u, l, list[whole], &rc);
+    while (u->job.n_steps < n && query_next(&q))
+        rc = add_step(u, l, query_u64(&q, 0));
+    query_close(&q);
     return rc;
 }
 
