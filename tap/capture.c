@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "account.h"
 #include "config/settings.h"
+#include "traffic.h"
 
 enum {
     BATCH = 256,      /* frames between looks at the feed */

@@ -10,8 +10,8 @@
 
 #include <signal.h>
 
-#include "feed.h"
-#include "source.h"
+#include "source/source.h"
+#include "uplink/uplink.h"
 
 struct capture;
 struct settings;

@@ -16,7 +16,7 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
-#include "listen.h"
+#include "feed/listener.h"
 
 enum { CONNECT_MS = 10000, FINISH_MS = 30000, FILES_MAX = 512 };
 

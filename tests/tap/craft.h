@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "source.h"
+#include "source/source.h"
 #include "store/span.h"
 
 struct craft {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds under corpus/http1, corpus/pair and corpus/batch; the forms
-are described in fuzz_http1.c, fuzz_pair.c and fuzz_batch.c. Run it again after
-changing a form; the files are reviewed as a diff.
+"""Writes the seeds under corpus/http1, corpus/pair and corpus/batch_step; the
+forms are described in fuzz_http1.c, fuzz_pair.c and fuzz_batch_step.c. Run it
+again after changing a form; the files are reviewed as a diff.
 """
 
 import os
@@ -84,7 +84,7 @@ def main():
                   say(1, answer) + op(5, 1, b"\x09") + op(4, 0) + op(4, 1) +
                   op(6, 0, b"\x00") + say(1, answer))
     for name, text in BATCH.items():
-        write("batch", name, text)
+        write("batch_step", name, text)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the corpora of fuzz_packet and fuzz_wire: frames of every kind.
+"""Writes the corpora of fuzz_packet and fuzz_net: frames of every kind.
 
 Usage: make_frames.py CORPUS. Makes CORPUS/packet (a byte for the link type,
-then a frame) and CORPUS/wire (capture files). answers.pcap there comes from
+then a frame) and CORPUS/net (capture files). answers.pcap there comes from
 `make_capture answers.pcap 2 5`. The files of corpus/fragment and corpus/stream
 were found by libFuzzer and reduced with -merge=1; crash-* once failed.
 SPDX-License-Identifier: Apache-2.0
@@ -122,14 +122,14 @@ def main():
     for name, (link, frame) in FRAMES.items():
         save("packet", name, bytes([link]) + frame)
     every = [f for link, f in FRAMES.values() if link == ETHERNET]
-    save("wire", "every.pcap", pcap(every, 1))
-    save("wire", "big.pcap", pcap(every, 1, ">"))
-    save("wire", "every.pcapng", pcapng(every, 1))
-    save("wire", "talk-ns.pcap", pcap(talk(ether(0x800, b"")), 1, "<",
+    save("net", "every.pcap", pcap(every, 1))
+    save("net", "big.pcap", pcap(every, 1, ">"))
+    save("net", "every.pcapng", pcapng(every, 1))
+    save("net", "talk-ns.pcap", pcap(talk(ether(0x800, b"")), 1, "<",
                                       0xa1b23c4d))
-    save("wire", "talk-raw.pcap", pcap(talk(b""), 101))
-    save("wire", "talk-sll.pcapng", pcapng(talk(bytes(14) + b"\x08\0"), 113))
-    save("wire", "cut.pcap", pcap(every, 1)[:-7])
+    save("net", "talk-raw.pcap", pcap(talk(b""), 101))
+    save("net", "talk-sll.pcapng", pcapng(talk(bytes(14) + b"\x08\0"), 113))
+    save("net", "cut.pcap", pcap(every, 1)[:-7])
 
 
 main()

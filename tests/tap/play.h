@@ -6,7 +6,7 @@
 #ifndef TESTS_TAP_PLAY_H
 #define TESTS_TAP_PLAY_H
 
-#include "packet.h"
+#include "net/packet.h"
 #include "witness.h"
 
 enum { CLIENT_ISN = 1000, SERVER_ISN = 5000 };

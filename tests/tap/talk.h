@@ -6,7 +6,7 @@
 #ifndef TESTS_TAP_TALK_H
 #define TESTS_TAP_TALK_H
 
-#include "conn.h"
+#include "exchange/conn.h"
 
 enum { TALK_TEXT = 1 << 18 };
 

@@ -8,7 +8,7 @@
 #ifndef TESTS_TAP_WITNESS_H
 #define TESTS_TAP_WITNESS_H
 
-#include "wire.h"
+#include "net/net.h"
 
 enum { RECORDED_GAPS = 256 };
 

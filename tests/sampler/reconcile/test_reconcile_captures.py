@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "tap"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tap", "feed"))
 import steps_to_feed  # noqa: E402
 
 Row = collections.namedtuple("Row", "seq pos id choice start n first last")

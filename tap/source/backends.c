@@ -1,0 +1,7 @@
+/*
+ * source_table.c - the back ends of a build without DPDK.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "source/backend.h"
+
+const struct source_ops *const source_backends[] = {&source_pcap, NULL};

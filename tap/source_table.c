@@ -1,7 +1,0 @@
-/*
- * source_table.c - the back ends of a build without DPDK.
- * SPDX-License-Identifier: Apache-2.0
- */
-#include "source_backend.h"
-
-const struct source_ops *const source_backends[] = {&source_pcap, NULL};

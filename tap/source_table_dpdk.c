@@ -1,8 +1,0 @@
-/*
- * source_table_dpdk.c - the back ends of a build with DPDK.
- * SPDX-License-Identifier: Apache-2.0
- */
-#include "source_backend.h"
-
-const struct source_ops *const source_backends[] = {&source_pcap, &source_dpdk,
-                                                    NULL};

@@ -1,0 +1,176 @@
+/*
+ * account.c - differences of totals, as notes.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "traffic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void totals_take(struct totals *t, struct source *source, const struct wire *w,
+                 const struct conn_table *c)
+{
+    memset(t, 0, sizeof *t);
+    if (source != NULL)
+        source_stats(source, &t->source);
+    wire_counters(w, &t->wire);
+    t->stream = *wire_stream_counters(w);
+    conn_counters(c, &t->conn);
+}
+
+void account_new_source(struct account *a, int64_t from_ns)
+{
+    a->from_ns = from_ns;
+    memset(&a->last.source, 0, sizeof a->last.source);
+}
+
+/* ---- the byte account */
+
+/* Delivered or held, and neither in a finished exchange nor unparsed. */
+static uint64_t pending(const struct totals *t)
+{
+    return t->stream.held_bytes + t->stream.delivered_bytes -
+           t->conn.attributed_bytes - t->conn.stray_bytes;
+}
+
+static uint64_t unparsed(const struct totals *t)
+{
+    return t->conn.stray_bytes + t->stream.refused_bytes;
+}
+
+static uint64_t other_frames(const struct totals *t)
+{
+    uint64_t n = 0;
+
+    for (int i = 0; i < WIRE_CAUSES; i++)
+        n += t->wire.unparsed[i];
+    return n;
+}
+
+static void traffic(const struct totals *a, const struct totals *b,
+                    struct traffic *ret_t)
+{
+    *ret_t = (struct traffic){
+        .frames = b->wire.frames - a->wire.frames,
+        .frame_bytes = b->wire.frame_bytes - a->wire.frame_bytes,
+        .segments = b->wire.segments - a->wire.segments,
+        .payload_bytes =
+            b->stream.payload_bytes - a->stream.payload_bytes + pending(a),
+        .attributed_bytes = b->conn.attributed_bytes - a->conn.attributed_bytes,
+        .retransmitted_bytes =
+            b->stream.retransmitted_bytes - a->stream.retransmitted_bytes,
+        .unparsed_bytes = unparsed(b) - unparsed(a),
+        .pending_bytes = pending(b),
+        .gap_bytes = b->stream.gap_bytes - a->stream.gap_bytes,
+        .other_frames = other_frames(b) - other_frames(a),
+        .streams_opened = b->stream.opened - a->stream.opened,
+        .streams_closed = b->stream.closed - a->stream.closed,
+        .exchanges = b->conn.exchanges - a->conn.exchanges};
+}
+
+/* ---- losses */
+
+struct loss {
+    const char *cause;
+    size_t count, bytes; /* offsets of totals in struct totals; 0: none */
+};
+
+#define AT(member) offsetof(struct totals, member)
+
+static const struct loss losses[] = {
+    {"ring", AT(source.ring_drops), 0},
+    {"interface", AT(source.interface_drops), 0},
+    {"nic", AT(source.nic_drops), 0},
+    {"truncated_file", AT(source.truncated_files), 0},
+    {"time_step", AT(stream.time_steps), 0},
+    {"snaplen", AT(wire.cut_segments), AT(wire.cut_bytes)},
+    {"pool_fragments", AT(wire.fragment_evicted), 0},
+    {"pool_streams", AT(stream.evicted), 0},
+    {"pool_segments", 0, AT(stream.refused_pool)},
+    {"pool_bytes", AT(conn.overflows), AT(conn.overflow_bytes)},
+    {"pool_bytes", AT(conn.refused_slots), 0},
+    {"conflict", AT(conn.late_conflicts), AT(conn.late_conflict_bytes)},
+    {"conflict", AT(stream.late_conflicts), AT(stream.late_conflict_bytes)},
+};
+
+static uint64_t total_at(const struct totals *t, size_t offset)
+{
+    uint64_t v;
+
+    memcpy(&v, (const uint8_t *)t + offset, sizeof v);
+    return v;
+}
+
+static uint64_t grown(const struct totals *a, const struct totals *b,
+                      size_t offset)
+{
+    uint64_t was = total_at(a, offset), is = total_at(b, offset);
+
+    return is > was ? is - was : 0;
+}
+
+static void tell_losses(const struct totals *a, const struct totals *b,
+                        int64_t from_ns, int64_t to_ns, const char *label,
+                        struct tally *t)
+{
+    struct note n;
+
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        const struct loss *l = &losses[i];
+
+        note_init(&n, NOTE_LOSS, l->cause, from_ns);
+        n.to_ns = to_ns;
+        n.bytes = l->bytes == 0 ? 0 : grown(a, b, l->bytes);
+        n.count = l->count == 0 ? n.bytes > 0 : grown(a, b, l->count);
+        (void)snprintf(n.object, sizeof n.object, "%s", label);
+        if (n.count > 0 || n.bytes > 0)
+            tally_add(t, &n);
+    }
+}
+
+/* Payload that no connection could take. */
+static void tell_refused(const struct totals *a, const struct totals *b,
+                         int64_t from_ns, int64_t to_ns, struct tally *t)
+{
+    struct note n;
+
+    note_init(&n, NOTE_UNPARSED, "refused", from_ns);
+    n.to_ns = to_ns;
+    n.bytes = grown(a, b, AT(stream.refused_bytes));
+    if (n.bytes > 0)
+        tally_add(t, &n);
+}
+
+void account_unparsed(struct wire *w, struct tally *t)
+{
+    struct wire_unparsed u;
+    struct note n;
+
+    for (int i = 0; i < WIRE_CAUSES; i++) {
+        if (!wire_take_unparsed(w, (enum wire_cause)i, &u))
+            continue;
+        note_init(&n, NOTE_UNPARSED, wire_cause_name((enum wire_cause)i),
+                  u.from_ns);
+        n.to_ns = u.to_ns;
+        n.count = u.count;
+        n.bytes = u.bytes;
+        note_sample(&n, span_of(u.sample, u.sample_n));
+        tally_add(t, &n);
+    }
+}
+
+void account_report(struct account *a, const struct totals *now,
+                    const char *label, int64_t to_ns, struct tally *t)
+{
+    struct note n;
+
+    note_init(&n, NOTE_TRAFFIC, NULL, a->from_ns);
+    n.to_ns = to_ns;
+    (void)snprintf(n.object, sizeof n.object, "%s", label);
+    traffic(&a->last, now, &n.traffic);
+    (void)t->put(t->ctx, &n);
+    tell_losses(&a->last, now, a->from_ns, to_ns, label, t);
+    tell_refused(&a->last, now, a->from_ns, to_ns, t);
+    a->last = *now;
+    a->from_ns = to_ns;
+}
