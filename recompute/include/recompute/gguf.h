@@ -17,28 +17,11 @@
 #ifndef RECOMPUTE_GGUF_H
 #define RECOMPUTE_GGUF_H
 
+#include "recompute/ggml_type.h"
 #include "store/span.h"
 
 struct gguf;
 struct error;
-
-/* Numbers of the file format. */
-enum ggml_type {
-    GGML_F32 = 0,
-    GGML_F16 = 1,
-    GGML_Q4_0 = 2,
-    GGML_Q4_1 = 3,
-    GGML_Q5_0 = 6,
-    GGML_Q5_1 = 7,
-    GGML_Q8_0 = 8,
-    GGML_Q2_K = 10,
-    GGML_Q3_K = 11,
-    GGML_Q4_K = 12,
-    GGML_Q5_K = 13,
-    GGML_Q6_K = 14,
-    GGML_BF16 = 30,
-    GGML_TYPES = 42
-};
 
 enum gguf_type {
     GGUF_U8,
@@ -71,11 +54,6 @@ struct gguf_tensor {
     enum ggml_type type;
     struct span data;
 };
-
-/* A type's block: elements in it and its bytes. False: not known here. */
-bool ggml_type_block(enum ggml_type type, uint32_t *ret_elements,
-                     uint32_t *ret_bytes);
-const char *ggml_type_name(enum ggml_type type); /* "Q8_0"; "?" */
 
 /* -EINVAL: refused, ret_error names what; else the errno of opening; -ENOMEM.
  * The caller closes *ret_g; everything got from it lives until then. */

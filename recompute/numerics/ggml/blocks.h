@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "numerics/ggml/ggml.h"
-#include "recompute/gguf.h"
+#include "recompute/ggml_type.h"
 
 /* 32 activations: x = d q. d is a half's value. s, for Q8_1, is the half of
  * d (before its rounding) times the sum of q. */

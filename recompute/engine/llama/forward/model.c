@@ -18,7 +18,6 @@
 #include "numerics/ggml/libm.h"
 #include "numerics/ggml/product.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 
 enum { SIZE_MAX_OF = 1 << 24 };
 
