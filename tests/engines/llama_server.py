@@ -161,14 +161,15 @@ def processor():
     return ", ".join(isa)
 
 
-def deployment(directory, gguf, flags, threads):
-    """Writes the directory that declares what is served."""
+def deployment(directory, gguf, flags, threads, isa=None):
+    """Writes the directory that declares what is served; isa: of another
+    machine than this one."""
     os.makedirs(directory)
     os.symlink(gguf, os.path.join(directory, "model.gguf"))
     with open(os.path.join(directory, "engine.json"), "w") as f:
         json.dump({"engine": "llama.cpp", "build": "b11434 (ggml 0.26.0)",
                    "compiler": "gcc 12.2 -O3 -march=native, Release defaults",
-                   "machine": {"isa": processor()}, "threads": threads,
+                   "machine": {"isa": isa or processor()}, "threads": threads,
                    "command": " ".join(["llama-server"] + flags)}, f, indent=1)
 
 

@@ -13,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct feed *f)
 {
-    for (size_t i = 0; i < f->n_turns; i++)
-        for (size_t k = 0; k < f->turns[i].n_rows; k++)
-            if (f->turns[i].rows[k] >= f->n_rows)
+    for (size_t i = 0; i < f->n_requests; i++)
+        for (size_t k = 0; k < f->requests[i].n_rows; k++)
+            if (f->requests[i].rows[k] >= f->n_rows)
                 abort();
     for (size_t i = 0; i < f->n_rows; i++)
         if (f->row_ops[i] >= f->plan.n ||

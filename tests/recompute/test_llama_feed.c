@@ -46,7 +46,7 @@ static void tell(struct told *t, unsigned seq, const char *members,
     "{\"id\":\"task:0\",\"choice\":1,\"start\":3,\"n\":1,\"cached\":3," \
     "\"ids\":[9],\"prompt\":[1,5,6],\"params\":{\"slot\":0}}"
 
-static void rows_are_of_their_turns(void **state)
+static void rows_are_of_their_slot_requests(void **state)
 {
     struct told t = {.n = 0};
     struct feed f;
@@ -55,17 +55,17 @@ static void rows_are_of_their_turns(void **state)
     tell(&t, 0, FIRST, "\"R 3 0\"");
     tell(&t, 1, COPIED "," NEXT, "\"C 3 0\"");
     assert_int_equal(feed_read(t.messages, t.n, &f), 0);
-    assert_int_equal(f.n_turns, 2);
+    assert_int_equal(f.n_requests, 2);
     assert_int_equal(f.n_rows, 3);
-    assert_int_equal(f.turns[0].slot, 3);
-    assert_int_equal(f.turns[0].first_ns, 100);
-    assert_int_equal(f.turns[0].n_prompt, 3);
-    assert_int_equal(f.turns[0].n_rows, 2);
-    assert_int_equal(f.turns[0].rows[1], 2);
-    assert_int_equal(f.turns[0].ids[3], 7);
+    assert_int_equal(f.requests[0].slot, 3);
+    assert_int_equal(f.requests[0].first_ns, 100);
+    assert_int_equal(f.requests[0].n_prompt, 3);
+    assert_int_equal(f.requests[0].n_rows, 2);
+    assert_int_equal(f.requests[0].rows[1], 2);
+    assert_int_equal(f.requests[0].ids[3], 7);
     /* The copied slot shares the row that chose both first tokens. */
-    assert_int_equal(f.turns[1].rows[0], f.turns[0].rows[0]);
-    assert_int_equal(f.turns[1].rows[1], 1);
+    assert_int_equal(f.requests[1].rows[0], f.requests[0].rows[0]);
+    assert_int_equal(f.requests[1].rows[1], 1);
     assert_int_equal(f.plan.slots, 4);
     feed_fini(&f);
 }
@@ -95,15 +95,15 @@ static void the_plan_is_the_engines(void **state)
     "{\"id\":\"task:9\",\"choice\":0,\"start\":0,\"n\":2,\"cached\":0," \
     "\"ids\":[1,8],\"prompt\":[1,8],\"params\":{\"slot\":1}}"
 
-static void expect_holes(const struct told *t, size_t n_holes, size_t n_turns,
-                         size_t n_rows)
+static void expect_holes(const struct told *t, size_t n_holes,
+                         size_t n_requests, size_t n_rows)
 {
     struct feed f;
     size_t holes = 0;
 
     assert_int_equal(feed_read(t->messages, t->n, &f), 0);
     assert_int_equal(f.n_holes, n_holes);
-    assert_int_equal(f.n_turns, n_turns);
+    assert_int_equal(f.n_requests, n_requests);
     assert_int_equal(f.n_rows, n_rows);
     for (size_t i = 0; i < f.plan.n; i++)
         holes += f.plan.ops[i].kind == PLAN_HOLE;
@@ -123,7 +123,7 @@ static void a_missing_number_is_a_hole(void **state)
     assert_true(f.holes[0].from_ns == INT64_MIN);
     assert_int_equal(f.holes[0].to_ns, 101);
     assert_int_equal(f.plan.ops[0].kind, PLAN_HOLE);
-    assert_int_equal(f.turns[0].hole, 1);
+    assert_int_equal(f.requests[0].hole, 1);
     feed_fini(&f);
     t.n = 0;
     tell(&t, 0, FIRST, "");
@@ -132,8 +132,8 @@ static void a_missing_number_is_a_hole(void **state)
     assert_int_equal(f.n_holes, 1);
     assert_int_equal(f.holes[0].from_ns, 100);
     assert_int_equal(f.holes[0].to_ns, 102);
-    assert_int_equal(f.turns[0].hole, 0);
-    assert_int_equal(f.turns[1].hole, 1);
+    assert_int_equal(f.requests[0].hole, 0);
+    assert_int_equal(f.requests[1].hole, 1);
     feed_fini(&f);
 }
 
@@ -150,10 +150,10 @@ static void a_request_does_not_go_on_after_a_hole(void **state)
     assert_int_equal(feed_read(t.messages, t.n, &f), 0);
     assert_int_equal(f.n_holes, 1);
     assert_int_equal(f.holes[0].to_ns, 103);
-    assert_int_equal(f.n_turns, 2);
-    assert_int_equal(f.turns[0].n_rows, 1);
-    assert_int_equal(f.turns[0].n_ids, 3);
-    assert_int_equal(f.turns[1].first_ns, 103);
+    assert_int_equal(f.n_requests, 2);
+    assert_int_equal(f.requests[0].n_rows, 1);
+    assert_int_equal(f.requests[0].n_ids, 3);
+    assert_int_equal(f.requests[1].first_ns, 103);
     assert_int_equal(f.n_rows, 2);
     feed_fini(&f);
 }
@@ -205,7 +205,7 @@ static void contradictions_are_holes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_of_their_turns),
+        cmocka_unit_test(rows_are_of_their_slot_requests),
         cmocka_unit_test(the_plan_is_the_engines),
         cmocka_unit_test(a_missing_number_is_a_hole),
         cmocka_unit_test(a_request_does_not_go_on_after_a_hole),

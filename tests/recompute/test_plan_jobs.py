@@ -47,14 +47,17 @@ class Feed:
             "names": "engine", "seq": len(self.messages), "step": 0, "time_ns": str(ns),
             "padded": 0, "members": [member], "ops": list(ops)})
 
-    def serve(self, task, slot, body, ns, ops, ids=tuple(IDS)):
-        """The engine runs a request alone, a pass each millisecond."""
-        member = {"id": "task:%d" % task, "choice": 0, "start": 0,
-                  "n": len(ids), "cached": 0, "ids": ids, "prompt": ids,
-                  "params": {"slot": slot}}
+    def serve(self, task, slot, body, ns, ops, ids=tuple(IDS), cached=0,
+              chosen=None):
+        """The engine runs a request alone, a pass each millisecond. It chooses
+        what assay-recompute does, or these."""
+        member = {"id": "task:%d" % task, "choice": 0, "start": cached,
+                  "n": len(ids) - cached, "cached": cached,
+                  "ids": ids[cached:], "prompt": ids, "params": {"slot": slot}}
         self.tell(ns, member, ops)
         for i in range(N - 1):
-            last = self.answer(dict(body, max_tokens=i + 1), ns)[-1][0]
+            last = (chosen[i] if chosen else
+                    self.answer(dict(body, max_tokens=i + 1), ns)[-1][0])
             ns += 10**6
             self.tell(ns, {"id": "task:%d" % task, "choice": 0,
                            "start": len(ids) + i, "n": 1, "cached": 0,
@@ -62,6 +65,12 @@ class Feed:
 
     def answer(self, body, ns):
         """Ids and logprobs, or the reason why not."""
+        answers = self.answers(body, ns)
+        return answers if isinstance(answers, str) else answers[0][0]
+
+    def answers(self, body, ns):
+        """Those of all candidates, and whether there may be more; or the reason
+        why not."""
         return self.run({
             "schema": "assay.job/1", "epoch": 1, "unit": "a5" * 32,
             "nonce": "5a" * 16, "mode": "blind", "runs": 2,
@@ -87,7 +96,7 @@ class PlanJobs(unittest.TestCase):
         llama_server.deployment(
             declared, os.path.join(SHARED, "captures", "engines", "llama.cpp",
                                    "libllama", "s260k-f32.gguf"),
-            list(flags), 1)
+            list(flags), 1, "AVX-512, AVX512_BF16")
 
         def run(job):
             path = os.path.join(self.top, "x.job")
@@ -102,8 +111,9 @@ class PlanJobs(unittest.TestCase):
             if done.returncode == 6:
                 return result["reason"]
             self.assertEqual(result["level"], "plan")
-            return [(t["id"], t["logprob"], t["top"])
-                    for t in result["choices"][0]["tokens"]]
+            self.assertEqual({c["index"] for c in result["choices"]}, {0})
+            return [[(t["id"], t["logprob"], t["top"]) for t in c["tokens"]]
+                    for c in result["choices"]], result["more"]
 
         return Feed(run)
 
@@ -133,6 +143,56 @@ class PlanJobs(unittest.TestCase):
         n = next(i for i, t in enumerate(other) if t[0] != first[i][0])
         self.assertEqual(other[:n], first[:n])
         self.assertEqual(len(other), n + 1)
+
+    def test_as_many_equal_prompts_as_there_are_each_get_their_own(self):
+        """However many others began nearer to the request."""
+        bodies = [dict(request(i), min_p=0) for i in range(12)]
+        feed = self.feed("-np", "2")
+        for i, body in enumerate(bodies):
+            feed.serve(i, 0, body, T + i * S, ["R 0 0"])
+        own = [feed.answers(body, T + 12 * S) for body in bodies]
+        self.assertEqual([(len(a), len(a[0]), more) for a, more in own],
+                         [(1, N, False)] * 12)
+        self.assertEqual(len({str(a) for a, _ in own}), 12)
+        self.assertEqual(own, [feed.answers(body, T) for body in bodies])
+
+    def greedy(self):
+        """The same request twice: a part of the second one's prompt is cached,
+        and its bits are others. The answer to each."""
+        feed = self.feed("-np", "2")
+        body = dict(request(0), temperature=0)
+        feed.serve(0, 0, body, T, ["R 0 0"])
+        first = feed.answer(body, T)
+        feed.serve(1, 0, body, T + S, ["R 0 4"], cached=4,
+                   chosen=[t[0] for t in first])
+        feed.serve(2, 0, request(7, "Once upon"), T + 2 * S, ["R 0 0"],
+                   IDS[:3])
+        return feed, body, first
+
+    def test_what_differs_in_bits_alone_is_listed(self):
+        feed, body, first = self.greedy()
+        near, more = feed.answers(body, T)
+        self.assertEqual((len(near), near[0], more), (2, first, False))
+        self.assertEqual([t[0] for t in near[1]], [t[0] for t in first])
+        self.assertNotEqual(near[1], first)
+        far, more = feed.answers(body, T + S)
+        self.assertEqual((far, more), (near[::-1], False))
+
+    def test_what_does_not_differ_is_listed_once(self):
+        feed = self.feed("-np", "2")
+        body = dict(request(0), temperature=0)
+        for i in range(3):
+            feed.serve(i, 0, body, T + i * S, ["R 0 0"])
+        answers, more = feed.answers(body, T)
+        self.assertEqual((len(answers), more), (1, False))
+
+    def test_one_that_a_hole_cuts_may_be_another(self):
+        """The hole is farther from the request than the one that is told."""
+        feed, body, first = self.greedy()
+        feed.lost = {2 * N - 2}
+        self.assertEqual(feed.answers(body, T), ([first], True))
+        feed.lost = {2 * N + 2}  # after its end
+        self.assertEqual(len(feed.answers(body, T)[0]), 2)
 
     def test_a_hole_costs_what_lies_in_it(self):
         feed, answers = self.two("-np", "2")

@@ -13,7 +13,6 @@
 #include "engine/llama/llama_answer.h"
 #include "engine/llama/plan_llama.h"
 #include "engine/llama/request.h"
-#include "engine/llama/schedule/feed.h"
 #include "engine/llama/search_llama.h"
 #include "job/run.h"
 #include "store/dialect.h"
@@ -24,7 +23,7 @@ struct work {
     const struct job *j;
     struct outcome *o;
     struct llama_request request;
-    struct feed feed; /* that the answers' turns lie in */
+    struct plan_answers plan; /* by the feed: then answers lie in it */
     struct llama_answer *answers;
     size_t n;
 };
@@ -51,7 +50,7 @@ static int run_alone(struct work *w)
     int err = 0;
 
     for (size_t k = 0; err == 0 && k < w->n; k++)
-        if (w->answers[k].turn == NULL && w->answers[k].n == 0)
+        if (w->answers[k].ran == NULL && w->answers[k].n == 0)
             err =
                 llama_answer_alone(&w->answers[k], &w->o->result.forward_runs);
     return err;
@@ -66,28 +65,39 @@ static int run_search(struct work *w, const char **ret_reason)
 
 static void close_answers(struct work *w)
 {
+    if (w->plan.list != NULL) {
+        plan_answers_fini(&w->plan);
+        return;
+    }
     for (size_t k = 0; k < w->n; k++)
         llama_answer_fini(&w->answers[k]);
     free(w->answers);
-    w->answers = NULL;
-    w->n = 0;
-    feed_fini(&w->feed);
 }
 
-/* -ENODATA: there is no feed, or it does not tell. */
+/* -ENODATA: there is no feed, or it does not tell. What is listed of several
+ * needs no list where no batch can change a bit. */
 static int run_by_feed(struct work *w)
 {
-    struct plan_job p = {w->d, w->j, &w->request, NULL, 0};
-    int err = w->j->n_messages == 0 ? -ENODATA : open_answers(w);
+    struct plan_job p = {w->d, w->j, &w->request};
+    struct result *r = &w->o->result;
+    int err;
 
+    r->more = false;
+    if (w->j->n_messages == 0)
+        return -ENODATA;
+    r->route = span_str("replay");
+    r->level = span_str("plan");
+    err = plan_llama(&p, &w->plan);
+    if (err == 0 && w->plan.more && deployed_invariant(w->d)) {
+        plan_answers_fini(&w->plan);
+        err = -ENODATA;
+    }
     if (err != 0)
         return err;
-    w->o->result.route = span_str("replay");
-    w->o->result.level = span_str("plan");
-    p.answers = w->answers;
-    p.n = w->n;
-    err = plan_llama(&p, &w->feed);
-    return err == 0 ? run_alone(w) : err;
+    r->more = w->plan.more;
+    w->answers = w->plan.list;
+    w->n = w->plan.n;
+    return run_alone(w);
 }
 
 static int run_without(struct work *w, const char **ret_reason)
@@ -114,10 +124,7 @@ static int run_answers(struct work *w, const char **ret_reason)
     int err = run_by_feed(w);
 
     *ret_reason = "worker_failed";
-    if (err != -ENODATA)
-        return err;
-    close_answers(w);
-    return run_without(w, ret_reason);
+    return err == -ENODATA ? run_without(w, ret_reason) : err;
 }
 
 /* /v1/responses says `completed` whatever ended the answer. */

@@ -4,8 +4,9 @@
  * What the answer is recomputed from, in this order:
  *   plan       the packet's feed messages are the engine's feed, and tell
  *              enough (plan_llama.h): its batches are run again up to the end
- *              of the answer. An answer whose prompt no turn of the feed has is
- *              recomputed as if alone: what the engine ran was something else.
+ *              of the answer. An answer whose prompt no slot request of the
+ *              feed has is recomputed as if alone: what the engine ran was
+ *              something else.
  *   invariant  no feed that tells, and a deployment in which no batch can
  *              change a bit (deployed_invariant)
  *   search     the packet's exchanges, the answer among them (search_llama.h)

@@ -23,14 +23,30 @@ static uint32_t vocab_of(const struct llama_answer *a)
     return llama_model_shape(a->d->model)->vocab;
 }
 
+static void close_sampler(struct llama_answer *a)
+{
+    llama_sampler_close(a->sampler);
+    free(a->places);
+    free(a->rated);
+    a->sampler = NULL;
+    a->places = NULL;
+    a->rated = NULL;
+}
+
 static int open_sampler(struct llama_answer *a)
 {
     struct llama_sampling s = llama_request_sampling(a->request, a->k);
     const struct llama_prompt *p = llama_request_prompt(a->request, a->k);
-    int err = llama_sampler_open(&s, vocab_of(a), &a->sampler);
+    int err;
+
+    a->places = calloc(vocab_of(a), sizeof *a->places);
+    a->rated = calloc(vocab_of(a), sizeof *a->rated);
+    if (a->places == NULL || a->rated == NULL)
+        return -ENOMEM;
+    err = llama_sampler_open(&s, vocab_of(a), &a->sampler);
 
     for (size_t i = 0; err == 0 && i < p->n_ids; i++)
-        llama_sampler_accept(a->sampler, p->ids[i]);
+        err = llama_sampler_accept(a->sampler, p->ids[i]);
     return err;
 }
 
@@ -38,31 +54,21 @@ int llama_answer_init(struct llama_answer *a, const struct deployed *d,
                       const struct llama_request *request, size_t k)
 {
     uint32_t vocab = llama_model_shape(d->model)->vocab;
-    int err;
 
     *a =
         (struct llama_answer){.d = d, .request = request, .k = k, .finish = ""};
     a->n_top = request->n_probs < vocab ? request->n_probs : vocab;
-    a->places = calloc(vocab, sizeof *a->places);
-    a->rated = calloc(vocab, sizeof *a->rated);
-    err = a->places == NULL || a->rated == NULL ? -ENOMEM : open_sampler(a);
-    if (err == 0)
-        err = transcript_init(&a->transcript, NULL, request->stops,
-                              request->n_stops, span_of("", 0));
-    if (err != 0)
-        llama_answer_fini(a);
-    return err;
+    return transcript_init(&a->transcript, NULL, request->stops,
+                           request->n_stops, span_of("", 0));
 }
 
 void llama_answer_fini(struct llama_answer *a)
 {
-    if (a->sampler != NULL)
-        llama_sampler_close(a->sampler);
+    close_sampler(a);
     transcript_fini(&a->transcript);
-    free(a->places);
-    free(a->rated);
     free(a->tokens);
     free(a->top);
+    *a = (struct llama_answer){0};
 }
 
 static int make_room(struct llama_answer *a)
@@ -128,14 +134,24 @@ static void set_end(struct llama_answer *a, uint32_t id)
     a->ended = *a->finish != '\0';
 }
 
+/* The engine fed another token after this one. */
+static bool ran_otherwise(const struct llama_answer *a, uint32_t id)
+{
+    const struct slot_request *r = a->ran;
+    size_t at = r == NULL ? 0 : r->n_prompt + a->n - 1;
+
+    return r != NULL && at < r->n_ids && r->ids[at] != id;
+}
+
 int llama_answer_take(struct llama_answer *a, const float *logits)
 {
-    const struct feed_turn *t = a->turn;
     struct logprob_row row;
     struct span piece;
     uint32_t id;
     int err = make_room(a);
 
+    if (err == 0 && a->n == 0)
+        err = open_sampler(a);
     if (err == 0)
         err = llama_sampler_choose(a->sampler, logits, &id);
     if (err != 0)
@@ -145,16 +161,18 @@ int llama_answer_take(struct llama_answer *a, const float *logits)
     if (a->n_top != 0)
         add_top(a, &row, logits);
     a->tokens[a->n++] = candidate_of(a, &row, id, logits[id]);
-    llama_sampler_accept(a->sampler, id);
-    err = transcript_add(&a->transcript, llama_vocab_piece(a->d->text, id),
-                         &piece);
+    err = llama_sampler_accept(a->sampler, id);
+    if (err == 0)
+        err = transcript_add(&a->transcript, llama_vocab_piece(a->d->text, id),
+                             &piece);
     if (err != 0)
         return err;
-    if (t != NULL && t->n_prompt + a->n - 1 < t->n_ids &&
-        t->ids[t->n_prompt + a->n - 1] != id)
-        a->ended = true; /* the engine went another way */
+    if (ran_otherwise(a, id))
+        a->ended = true;
     else
         set_end(a, id);
+    if (a->ended)
+        close_sampler(a);
     return 0;
 }
 

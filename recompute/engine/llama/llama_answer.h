@@ -2,8 +2,8 @@
  * llama_answer.h - one answer of llama-server while it is recomputed: rows of
  * logits in, tokens with their logprobs and the text out.
  *
- * With a turn of the engine's feed, the answer goes on only while the token
- * that would have been chosen is the one that the engine fed next.
+ * With a slot request of the engine's feed, the answer goes on only while the
+ * token that would have been chosen is the one that the engine fed next.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_ANSWER_H
@@ -22,11 +22,12 @@ struct rated;
 struct llama_answer {
     const struct deployed *d; /* borrowed */
     const struct llama_request *request;
-    size_t k;                     /* its index among the request's answers */
-    const struct feed_turn *turn; /* borrowed; NULL: it runs alone */
-    struct llama_sampler *sampler;
+    size_t k;                       /* its index among the request's answers */
+    const struct slot_request *ran; /* borrowed; NULL: it runs alone */
     struct transcript transcript;
-    float *places; /* scratch, vocab each */
+    /* From its first step until it has ended; scratch: vocab each. */
+    struct llama_sampler *sampler;
+    float *places;
     struct rated *rated;
     struct result_candidate *tokens; /* chosen, n */
     struct result_candidate *top;    /* n_top a token */

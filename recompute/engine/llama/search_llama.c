@@ -34,7 +34,7 @@ struct hunt {
     size_t n;                      /* claims */
     size_t own;                    /* of them the unit's, the first ones */
     uint64_t no_beside, no_before; /* whose prompts are not known */
-    struct feed_turn *turns;       /* what the own claims say: one each */
+    struct slot_request *runs;     /* what the own claims say: one each */
 };
 
 static int read_one(struct hunt *h, size_t i)
@@ -111,8 +111,8 @@ static int read_all(struct hunt *h)
     h->own = n != 0 ? h->read[0].answers.n : 0;
     h->claims = calloc(h->n + 1, sizeof *h->claims);
     h->verdicts = calloc(h->n + 1, sizeof *h->verdicts);
-    h->turns = calloc(h->own + 1, sizeof *h->turns);
-    if (h->claims == NULL || h->verdicts == NULL || h->turns == NULL)
+    h->runs = calloc(h->own + 1, sizeof *h->runs);
+    if (h->claims == NULL || h->verdicts == NULL || h->runs == NULL)
         return -ENOMEM;
     for (size_t i = 0, at = 0; err == 0 && i < n; i++)
         for (size_t k = 0; k < h->read[i].answers.n; k++)
@@ -128,23 +128,23 @@ static void hunt_fini(struct hunt *h)
         llama_answers_fini(&h->read[i].answers);
         dialect_free(&h->read[i].exchange);
     }
-    for (size_t i = 0; h->turns != NULL && i < h->own; i++)
-        free(h->turns[i].ids);
+    for (size_t i = 0; h->runs != NULL && i < h->own; i++)
+        free(h->runs[i].ids);
     free(h->read);
     free(h->claims);
     free(h->verdicts);
-    free(h->turns);
+    free(h->runs);
 }
 
 /* What a claim says was fed after its prompt: there a recomputed answer ends
  * where it would have gone another way. */
-static int set_turn(struct hunt *h, size_t claim)
+static int set_run(struct hunt *h, size_t claim)
 {
     const struct claim_llama *c = &h->claims[claim];
-    struct feed_turn *t = &h->turns[claim];
+    struct slot_request *t = &h->runs[claim];
 
     free(t->ids);
-    *t = (struct feed_turn){.n_prompt = c->n_prompt};
+    *t = (struct slot_request){.n_prompt = c->n_prompt};
     if (c->prompt == NULL)
         return 0;
     t->ids = calloc(c->n_prompt + claim_tokens(c) + 1, sizeof *t->ids);
@@ -176,12 +176,12 @@ static int on_found(void *arg, size_t claim, const float *rows, size_t n)
 
     if (a == NULL)
         return 0;
-    if (h->claims[claim].open_ids && set_turn(h, claim) != 0)
+    if (h->claims[claim].open_ids && set_run(h, claim) != 0)
         return -ENOMEM;
     k = a->k;
     llama_answer_fini(a);
     err = llama_answer_init(a, h->s->d, h->s->request, k);
-    a->turn = &h->turns[claim];
+    a->ran = &h->runs[claim];
     for (size_t i = 0; err == 0 && i < n && !a->ended; i++)
         err = llama_answer_take(a, rows + i * vocab);
     return err != 0 ? err : a->ended ? 0 : 1;
@@ -248,7 +248,7 @@ static bool lengthen(struct hunt *h, size_t claim)
     longer->tokens[n].chosen.id = a->tokens[n].id;
     longer->n_tokens = n + 1;
     c->choice = longer;
-    return set_turn(h, claim) == 0;
+    return set_run(h, claim) == 0;
 }
 
 static int search_once(struct hunt *h, bool *ret_more)
@@ -276,7 +276,7 @@ static int search_own(struct hunt *h)
     int err = 0;
 
     for (size_t i = 0; err == 0 && i < h->own; i++)
-        err = set_turn(h, i);
+        err = set_run(h, i);
     while (err == 0 && more)
         err = search_once(h, &more);
     for (size_t i = 0; err == 0 && i < h->own; i++)
@@ -347,7 +347,7 @@ int search_llama(const struct search_job *s, const char **ret_reason)
     if (err == 0)
         err = conclude(&h, ret_reason);
     for (size_t k = 0; k < s->n; k++)
-        s->answers[k].turn = NULL; /* it goes with the hunt */
+        s->answers[k].ran = NULL; /* it goes with the hunt */
     hunt_fini(&h);
     return err;
 }

@@ -17,7 +17,7 @@ struct reader {
     uint64_t next;   /* number of the next message */
     int64_t last_ns; /* time of the last one that fits */
     bool in_hole;
-    size_t n_ops, n_rows, n_turns; /* before the message being read */
+    size_t n_ops, n_rows, n_requests; /* before the message being read */
     uint32_t slots;
 };
 
@@ -66,35 +66,35 @@ static uint64_t number(struct reader *r, const json_t *o, const char *key,
     return (uint64_t)json_integer_value(v);
 }
 
-static void add_id(struct reader *r, struct feed_turn *t, const json_t *v)
+static void add_id(struct reader *r, struct slot_request *q, const json_t *v)
 {
-    uint32_t *ids = grown(t->ids, t->n_ids, sizeof(*ids));
+    uint32_t *ids = grown(q->ids, q->n_ids, sizeof(*ids));
 
     if (ids == NULL) {
         fail(r, -ENOMEM);
         return;
     }
-    t->ids = ids;
+    q->ids = ids;
     if (!json_is_integer(v) || json_integer_value(v) < 0 ||
         json_integer_value(v) > UINT32_MAX)
         fail(r, -EBADMSG);
-    t->ids[t->n_ids++] = (uint32_t)json_integer_value(v);
+    q->ids[q->n_ids++] = (uint32_t)json_integer_value(v);
 }
 
-static void add_row(struct reader *r, struct feed_turn *t, size_t row)
+static void add_row(struct reader *r, struct slot_request *q, size_t row)
 {
-    size_t *rows = grown(t->rows, t->n_rows, sizeof(*rows));
+    size_t *rows = grown(q->rows, q->n_rows, sizeof(*rows));
 
     if (rows == NULL) {
         fail(r, -ENOMEM);
         return;
     }
-    t->rows = rows;
-    t->rows[t->n_rows++] = row;
+    q->rows = rows;
+    q->rows[q->n_rows++] = row;
 }
 
 /* The row that the next operation asks for. */
-static void new_row(struct reader *r, struct feed_turn *t)
+static void new_row(struct reader *r, struct slot_request *q)
 {
     struct feed *f = r->f;
     size_t *ops = grown(f->row_ops, f->n_rows, sizeof(*ops));
@@ -105,65 +105,69 @@ static void new_row(struct reader *r, struct feed_turn *t)
     }
     f->row_ops = ops;
     f->row_ops[f->n_rows] = f->plan.n;
-    add_row(r, t, f->n_rows++);
+    add_row(r, q, f->n_rows++);
 }
 
-static struct feed_turn *find(const struct feed *f, const char *id,
-                              uint64_t choice)
+static struct slot_request *find(const struct feed *f, const char *id,
+                                 uint64_t choice)
 {
-    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;)
-        if (f->turns[i].choice == choice && strcmp(f->turns[i].id, id) == 0)
-            return &f->turns[i];
+    for (size_t i = f->n_requests;
+         i-- > 0 && f->requests[i].hole == f->n_holes;)
+        if (f->requests[i].choice == choice &&
+            strcmp(f->requests[i].id, id) == 0)
+            return &f->requests[i];
     return NULL;
 }
 
 /* A copied slot shares the row that chose the first tokens. */
-static void share_row(struct reader *r, struct feed_turn *t)
+static void share_row(struct reader *r, struct slot_request *q)
 {
-    const struct feed_turn *first = find(r->f, t->id, 0);
+    const struct slot_request *first = find(r->f, q->id, 0);
 
-    if (first == NULL || first == t || first->n_rows == 0)
+    if (first == NULL || first == q || first->n_rows == 0)
         fail(r, -EBADMSG);
     else
-        add_row(r, t, first->rows[0]);
+        add_row(r, q, first->rows[0]);
 }
 
-static struct feed_turn *begin(struct reader *r, const char *id,
-                               const json_t *m, int64_t time_ns)
+static struct slot_request *begin(struct reader *r, const char *id,
+                                  const json_t *m, int64_t time_ns)
 {
     struct feed *f = r->f;
-    struct feed_turn *turns = grown(f->turns, f->n_turns, sizeof(*turns));
+    struct slot_request *requests =
+        grown(f->requests, f->n_requests, sizeof(*requests));
     const json_t *prompt = json_object_get(m, "prompt");
-    struct feed_turn *t;
+    struct slot_request *q;
 
-    if (turns == NULL) {
+    if (requests == NULL) {
         fail(r, -ENOMEM);
         return NULL;
     }
-    f->turns = turns;
-    t = &turns[f->n_turns++];
-    *t = (struct feed_turn){
+    f->requests = requests;
+    q = &requests[f->n_requests++];
+    *q = (struct slot_request){
         .id = strdup(id), .first_ns = time_ns, .hole = f->n_holes};
-    if (t->id == NULL) {
-        f->n_turns--;
+    if (q->id == NULL) {
+        f->n_requests--;
         fail(r, -ENOMEM);
         return NULL;
     }
-    t->choice = (uint32_t)number(r, m, "choice", UINT32_MAX);
-    t->slot = (uint32_t)number(r, json_object_get(m, "params"), "slot",
+    q->choice = (uint32_t)number(r, m, "choice", UINT32_MAX);
+    q->slot = (uint32_t)number(r, json_object_get(m, "params"), "slot",
                                PLAN_SLOTS - 1);
     for (size_t i = 0; i < json_array_size(prompt); i++)
-        add_id(r, t, json_array_get(prompt, i));
-    t->n_prompt = t->n_ids;
-    if (t->n_prompt == 0)
+        add_id(r, q, json_array_get(prompt, i));
+    q->n_prompt = q->n_ids;
+    if (q->n_prompt == 0)
         fail(r, -EBADMSG);
-    else if (number(r, m, "cached", UINT32_MAX) == t->n_prompt)
-        share_row(r, t);
-    return t;
+    else if (number(r, m, "cached", UINT32_MAX) == q->n_prompt)
+        share_row(r, q);
+    return q;
 }
 
 /* The tokens of a member; past the prompt each is one more of the answer. */
-static void add_tokens(struct reader *r, struct feed_turn *t, const json_t *m)
+static void add_tokens(struct reader *r, struct slot_request *q,
+                       const json_t *m)
 {
     const json_t *ids = json_object_get(m, "ids");
     uint64_t position = number(r, m, "start", UINT32_MAX);
@@ -173,21 +177,21 @@ static void add_tokens(struct reader *r, struct feed_turn *t, const json_t *m)
         fail(r, -EBADMSG);
     for (size_t i = 0; r->err == 0 && i < n; i++, position++) {
         const json_t *v = json_array_get(ids, i);
-        bool wanted = position + 1 >= t->n_prompt;
+        bool wanted = position + 1 >= q->n_prompt;
 
-        if (position == t->n_ids)
-            add_id(r, t, v);
-        else if (position > t->n_ids ||
-                 json_integer_value(v) != t->ids[position])
+        if (position == q->n_ids)
+            add_id(r, q, v);
+        else if (position > q->n_ids ||
+                 json_integer_value(v) != q->ids[position])
             fail(r, -EBADMSG);
         if (r->err != 0)
             return;
         if (wanted)
-            new_row(r, t);
+            new_row(r, q);
         add_op(r, (struct plan_op){.kind = PLAN_TOKEN,
                                    .wanted = wanted,
-                                   .slot = t->slot,
-                                   .id = t->ids[position],
+                                   .slot = q->slot,
+                                   .id = q->ids[position],
                                    .position = (uint32_t)position});
     }
 }
@@ -195,18 +199,18 @@ static void add_tokens(struct reader *r, struct feed_turn *t, const json_t *m)
 static void add_member(struct reader *r, const json_t *m, int64_t time_ns)
 {
     const char *id = json_string_value(json_object_get(m, "id"));
-    struct feed_turn *t = NULL;
+    struct slot_request *q = NULL;
 
     if (id == NULL)
         fail(r, -EBADMSG);
     else if (json_object_get(m, "prompt") != NULL)
-        t = begin(r, id, m, time_ns);
+        q = begin(r, id, m, time_ns);
     else
-        t = find(r->f, id, number(r, m, "choice", UINT32_MAX));
-    if (t == NULL)
+        q = find(r->f, id, number(r, m, "choice", UINT32_MAX));
+    if (q == NULL)
         fail(r, -EBADMSG);
     else
-        add_tokens(r, t, m);
+        add_tokens(r, q, m);
 }
 
 static void add_ops(struct reader *r, const json_t *ops)
@@ -238,11 +242,11 @@ static int64_t time_of(struct reader *r, const json_t *root)
     return (int64_t)ns;
 }
 
-static void turn_fini(struct feed_turn *t)
+static void request_fini(struct slot_request *q)
 {
-    free(t->id);
-    free(t->ids);
-    free(t->rows);
+    free(q->id);
+    free(q->ids);
+    free(q->rows);
 }
 
 /* Nothing of the message being read was said. What it made of the requests
@@ -251,16 +255,17 @@ static void take_back(struct reader *r)
 {
     struct feed *f = r->f;
 
-    while (f->n_turns > r->n_turns)
-        turn_fini(&f->turns[--f->n_turns]);
-    for (size_t i = f->n_turns; i-- > 0 && f->turns[i].hole == f->n_holes;) {
-        struct feed_turn *t = &f->turns[i];
+    while (f->n_requests > r->n_requests)
+        request_fini(&f->requests[--f->n_requests]);
+    for (size_t i = f->n_requests;
+         i-- > 0 && f->requests[i].hole == f->n_holes;) {
+        struct slot_request *q = &f->requests[i];
 
-        while (t->n_rows > 0 && t->rows[t->n_rows - 1] >= r->n_rows)
-            t->n_rows--;
+        while (q->n_rows > 0 && q->rows[q->n_rows - 1] >= r->n_rows)
+            q->n_rows--;
         /* The last row's choice was not fed. */
-        if (t->n_ids + 1 > t->n_prompt + t->n_rows)
-            t->n_ids = t->n_prompt + t->n_rows - (t->n_rows > 0);
+        if (q->n_ids + 1 > q->n_prompt + q->n_rows)
+            q->n_ids = q->n_prompt + q->n_rows - (q->n_rows > 0);
     }
     f->plan.n = r->n_ops;
     f->plan.slots = r->slots;
@@ -293,7 +298,7 @@ static void add_pass(struct reader *r, const json_t *root)
 
     r->n_ops = r->f->plan.n;
     r->n_rows = r->f->n_rows;
-    r->n_turns = r->f->n_turns;
+    r->n_requests = r->f->n_requests;
     r->slots = r->f->plan.slots;
     add_ops(r, json_object_get(root, "ops"));
     for (size_t i = 0; r->err == 0 && i < json_array_size(members); i++)
@@ -350,9 +355,9 @@ int feed_read(const struct span *messages, size_t n, struct feed *ret_f)
 
 void feed_fini(struct feed *f)
 {
-    for (size_t i = 0; i < f->n_turns; i++)
-        turn_fini(&f->turns[i]);
-    free(f->turns);
+    for (size_t i = 0; i < f->n_requests; i++)
+        request_fini(&f->requests[i]);
+    free(f->requests);
     free(f->holes);
     free(f->row_ops);
     plan_fini(&f->plan);

@@ -3,9 +3,9 @@
  * rows are whose.
  *
  * Comes in: the messages of one feed from its first on (docs/batch-feed.md),
- * with `ids`, `params.slot` and `ops`. Goes out: the plan, and of each request
- * and choice its turn: prompt, tokens, and which of the plan's rows of logits
- * are its steps; and the holes in it.
+ * with `ids`, `params.slot` and `ops`. Goes out: the plan, and each request of
+ * a slot, which is one answer of one API request: prompt, tokens, and which of
+ * the plan's rows of logits are its steps; and the holes in the plan.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_FEED_H
@@ -13,7 +13,7 @@
 
 #include "engine/llama/schedule/plan.h"
 
-struct feed_turn {
+struct slot_request {
     char *id;
     uint32_t choice, slot;
     int64_t first_ns;
@@ -35,8 +35,8 @@ struct feed {
     struct plan plan;
     size_t n_rows;   /* of the plan, wanted */
     size_t *row_ops; /* of each the plan's operation that asks for it */
-    struct feed_turn *turns;
-    size_t n_turns;
+    struct slot_request *requests;
+    size_t n_requests;
     struct feed_hole *holes;
     size_t n_holes;
 };
