@@ -76,7 +76,7 @@ static int add_exchange(const struct bundle_leaf *l, const struct policy *p,
     x.model = span_str(model);
     x.api = span_str(api);
     x.complete = complete == 1;
-    return account_exchange(c, f, p, &x);
+    return epoch_count_exchange(c, f, p, &x);
 }
 
 static int add_leaf(const struct bundle_leaf *l, const struct policy *p,
@@ -93,9 +93,9 @@ static int add_leaf(const struct bundle_leaf *l, const struct policy *p,
         !leaf_text(l, "cause", cause, sizeof cause))
         return -EBADMSG;
     if (leaf_is(l, "unparsed"))
-        account_unparsed(c, count, bytes);
+        epoch_count_unparsed(c, count, bytes);
     else
-        account_loss(c, span_str(cause), count, bytes);
+        epoch_count_loss(c, span_str(cause), count, bytes);
     return 0;
 }
 

@@ -123,10 +123,10 @@ static void log_stalled(const struct epoch_status *st)
 int command_advance_all(struct sampler *s, bool *ret_waiting)
 {
     uint64_t first = 1, last = 0;
-    int err = ledger_last_epoch(&s->ledger, &last);
+    int err = epochs_last(&s->epochs, &last);
 
     if (err == 0)
-        err = ledger_first_pending(&s->ledger, &first);
+        err = epochs_first_pending(&s->epochs, &first);
     *ret_waiting = false;
     for (uint64_t e = first; err == 0 && e <= last; e++) {
         struct epoch_status st;
@@ -268,7 +268,7 @@ static int run_enrol(struct sampler *s, const struct settings *set, int argc,
         return bad_usage(argv[0]);
     err = sampler_lock(s);
     if (err == 0)
-        err = ledger_last_epoch(&s->ledger, &last);
+        err = epochs_last(&s->epochs, &last);
     record_init(&r);
     record_text(&r, "party", span_str(argv[1]));
     record_hex(&r, "head", span_of(head, 32));
@@ -286,9 +286,9 @@ static int run_enrol(struct sampler *s, const struct settings *set, int argc,
 static int parties_enrolled(struct sampler *s, const struct policy *p)
 {
     for (size_t i = 0; i < p->n_parties; i++) {
-        struct ledger_chain c;
+        struct epochs_chain c;
         int err =
-            ledger_chain(&s->ledger, p->party[i], INT64_MAX, INT64_MAX, &c);
+            epochs_chain(&s->epochs, p->party[i], INT64_MAX, INT64_MAX, &c);
 
         if (err == -ENOENT)
             log_warnx("no chain is enrolled party=%s", p->party[i]);

@@ -27,7 +27,7 @@ static const char *state_text(const struct epoch_status *st)
 }
 
 static void print_line(const struct epoch_status *st,
-                       const struct ledger_certificate *c)
+                       const struct epochs_certificate *c)
 {
     char bound[POLICY_PERCENT];
 
@@ -47,7 +47,7 @@ static void print_line(const struct epoch_status *st,
 
 /* Numbers are below 2^63; ids are strings. */
 static json_t *to_json(const struct epoch_status *st,
-                       const struct ledger_certificate *c)
+                       const struct epochs_certificate *c)
 {
     char id[24];
     json_t *o;
@@ -75,12 +75,12 @@ static json_t *to_json(const struct epoch_status *st,
 
 static int one_epoch(struct sampler *s, uint64_t epoch, json_t *list)
 {
-    struct ledger_certificate c = {0};
+    struct epochs_certificate c = {0};
     struct epoch_status st;
     int err = epoch_status(s, epoch, command_now_ns(), &st);
 
     if (err == 0 && st.state == EPOCH_CERTIFIED)
-        err = ledger_certificate(&s->ledger, epoch, &c);
+        err = epochs_certificate(&s->epochs, epoch, &c);
     if (err != 0)
         return err;
     if (list == NULL)
@@ -96,7 +96,7 @@ int command_list(struct sampler *s, const struct settings *set, int argc,
     bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
     json_t *list = json ? json_array() : NULL, *all;
     uint64_t last = 0;
-    int err = ledger_last_epoch(&s->ledger, &last);
+    int err = epochs_last(&s->epochs, &last);
 
     (void)set;
     if (argc != 1 && !json) {

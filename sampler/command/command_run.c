@@ -37,15 +37,15 @@ static int catch_signals(void)
 static int open_epoch(struct sampler *s, uint64_t *ret_from_ns,
                       uint64_t *ret_exchanges)
 {
-    struct ledger_place at = {0, s->ledger.genesis_ns};
+    struct record_place at = {0, s->epochs.genesis_ns};
     struct epoch_close c = {.end = 0};
     uint64_t last = 0;
-    int err = ledger_last_epoch(&s->ledger, &last);
+    int err = epochs_last(&s->epochs, &last);
 
     if (err == 0 && last > 0)
-        err = ledger_close(&s->ledger, last, &c, &at);
+        err = epochs_frame_close(&s->epochs, last, &c, &at);
     *ret_from_ns = at.time_ns;
-    return err == 0 ? ledger_exchanges(&s->ledger, c.end, ret_exchanges) : err;
+    return err == 0 ? epochs_exchanges(&s->epochs, c.end, ret_exchanges) : err;
 }
 
 /* Why the open epoch should be closed now, or NULL; one without exchanges
@@ -88,10 +88,10 @@ static int close_if_due(struct sampler *s, const struct settings *set)
 static int watch_stalled(struct sampler *s, uint64_t *said)
 {
     uint64_t first = 1, last = 0;
-    int err = ledger_last_epoch(&s->ledger, &last);
+    int err = epochs_last(&s->epochs, &last);
 
     if (err == 0)
-        err = ledger_first_pending(&s->ledger, &first);
+        err = epochs_first_pending(&s->epochs, &first);
     if (first <= *said)
         first = *said + 1;
     for (uint64_t e = first; err == 0 && e <= last; e++) {
@@ -136,7 +136,7 @@ int command_run(struct sampler *s, const struct settings *set, int argc,
     }
     if (catch_signals() != 0)
         return EXIT_IO;
-    log_info("running origin=%s", s->ledger.origin);
+    log_info("running origin=%s", s->epochs.origin);
     while (!stop) {
         int err = turn(s, set, &said);
 

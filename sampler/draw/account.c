@@ -18,8 +18,8 @@ static void add(uint64_t *sum, uint64_t v)
         *sum += v;
 }
 
-int account_exchange(struct epoch_counts *c, struct frame *f,
-                     const struct policy *p, const struct exchange_facts *x)
+int epoch_count_exchange(struct epoch_counts *c, struct frame *f,
+                         const struct policy *p, const struct exchange_facts *x)
 {
     const struct policy_facts facts = {x->model, x->api, x->complete};
     struct frame_unit u = {.stratum = policy_stratum_of(p, &facts),
@@ -37,14 +37,15 @@ int account_exchange(struct epoch_counts *c, struct frame *f,
     return 0;
 }
 
-void account_unparsed(struct epoch_counts *c, uint64_t count, uint64_t bytes)
+void epoch_count_unparsed(struct epoch_counts *c, uint64_t count,
+                          uint64_t bytes)
 {
     add(&c->unparsed, count);
     add(&c->unparsed_bytes, bytes);
 }
 
-void account_loss(struct epoch_counts *c, struct span cause, uint64_t count,
-                  uint64_t bytes)
+void epoch_count_loss(struct epoch_counts *c, struct span cause, uint64_t count,
+                      uint64_t bytes)
 {
     add(&c->loss, count);
     add(&c->loss_bytes, bytes);

@@ -30,7 +30,7 @@ static int open_key(const char *state_dir, struct sampler *s)
     if (err == 0)
         err = vrf_public(s->secret, public_key);
     if (err == 0 &&
-        memcmp(public_key, s->ledger.vrf_public, sizeof public_key) != 0)
+        memcmp(public_key, s->epochs.vrf_public, sizeof public_key) != 0)
         err = -EKEYREJECTED;
     return err;
 }
@@ -42,11 +42,11 @@ int sampler_open(const char *state_dir, const char *run_dir,
 
     memset(ret_s, 0, sizeof *ret_s);
     ret_s->lock_fd = -1;
-    err = ledger_open(state_dir, &ret_s->ledger);
+    err = epochs_open(state_dir, &ret_s->epochs);
     if (err != 0)
         return err;
     ret_s->writer =
-        (struct writer){.ledger = &ret_s->ledger, .run_dir = run_dir};
+        (struct writer){.epochs = &ret_s->epochs, .run_dir = run_dir};
     err = open_key(state_dir, ret_s);
     if (err != 0)
         sampler_fini(ret_s);
@@ -56,7 +56,7 @@ int sampler_open(const char *state_dir, const char *run_dir,
 void sampler_fini(struct sampler *s)
 {
     writer_fini(&s->writer);
-    ledger_fini(&s->ledger);
+    epochs_fini(&s->epochs);
     OPENSSL_cleanse(s->secret, sizeof s->secret);
     if (s->lock_fd >= 0)
         (void)close(s->lock_fd); /* only read */
@@ -92,9 +92,9 @@ static int find_missing(struct sampler *s, struct epoch_status *st)
 {
     for (size_t i = 0; i < st->policy.n_parties; i++) {
         const char *party = st->policy.party[i];
-        struct ledger_place at;
+        struct record_place at;
         uint8_t value[32];
-        int err = ledger_reveal(&s->ledger, st->epoch, party, value, &at);
+        int err = epochs_reveal(&s->epochs, st->epoch, party, value, &at);
 
         if (err == -ENOENT) {
             memcpy(st->missing, party, sizeof st->missing);
@@ -121,8 +121,8 @@ static int status_closed(struct sampler *s, uint64_t now_ns,
 static int status_drawn(struct sampler *s, uint64_t now_ns,
                         struct epoch_status *st)
 {
-    struct ledger_draw d;
-    int err = ledger_draw(&s->ledger, st->epoch, &d);
+    struct epochs_draw d;
+    int err = epochs_draw(&s->epochs, st->epoch, &d);
 
     if (err != 0)
         return err;
@@ -137,16 +137,16 @@ int epoch_status(struct sampler *s, uint64_t epoch, uint64_t now_ns,
                  struct epoch_status *ret_st)
 {
     struct epoch_status st = {.epoch = epoch};
-    struct ledger_certificate c;
-    int err = ledger_close(&s->ledger, epoch, &st.close, &st.closed_at);
+    struct epochs_certificate c;
+    int err = epochs_frame_close(&s->epochs, epoch, &st.close, &st.closed_at);
 
     if (err == 0)
-        err = ledger_policy(&s->ledger, st.closed_at.seq, &st.policy);
+        err = epochs_policy(&s->epochs, st.closed_at.seq, &st.policy);
     if (err != 0)
         return err;
     if (memcmp(st.policy.sha256, st.close.policy, 32) != 0)
         return -EBADMSG;
-    err = ledger_certificate(&s->ledger, epoch, &c);
+    err = epochs_certificate(&s->epochs, epoch, &c);
     if (err == 0) {
         st.state = EPOCH_CERTIFIED;
         st.drawn = c.drawn;

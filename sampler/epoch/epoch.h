@@ -4,7 +4,7 @@
  *   findings -> frame_close -> signed checkpoint -> reveals, born afterwards
  *   -> seed -> draw -> (jobs, results, verdicts by others) -> certificate
  *
- * Every step looks at the ledger first and adds only what is missing, so any
+ * Every step looks at the record first and adds only what is missing, so any
  * of them may be repeated after any crash. One sampler acts at a time: the
  * caller holds epoch_lock. Nothing is ever drawn twice, and a missing reveal
  * is waited for, never replaced.
@@ -16,7 +16,7 @@
 #include "epoch/findings.h"
 
 struct sampler {
-    struct ledger ledger;
+    struct epochs epochs;
     struct writer writer;
     uint8_t secret[VRF_SECRET];
     int lock_fd;  /* the VRF key's file, locked while acting */
@@ -32,7 +32,7 @@ void sampler_fini(struct sampler *s);
 /* Waits for its turn among the samplers of this state directory. */
 int sampler_lock(struct sampler *s);
 void sampler_unlock(struct sampler *s);
-/* Must stand between locking and the look at the ledger that decides to write:
+/* Must stand between locking and the look at the record that decides to write:
  * the sampler before may have been killed with a record on its way. */
 int sampler_settle(struct sampler *s);
 
@@ -47,7 +47,7 @@ struct epoch_status {
     uint64_t epoch;
     enum epoch_state state;
     struct epoch_close close;
-    struct ledger_place closed_at;
+    struct record_place closed_at;
     char missing[POLICY_NAME]; /* first party without a reveal, or empty */
     bool stalled;              /* SEED_STALLED: reveal_within has passed */
     uint64_t drawn, pending;   /* of a drawn epoch */

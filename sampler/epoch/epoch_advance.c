@@ -12,9 +12,9 @@
 #include "config/log.h"
 #include "store/record.h"
 
-/* An epoch's frame and draw, made again from the ledger. */
+/* An epoch's frame and draw, made again from the record. */
 struct work {
-    struct ledger_survey all;
+    struct epochs_survey all;
     struct draw draw;
 };
 
@@ -32,7 +32,7 @@ static int work_frame(struct sampler *s, const struct epoch_status *st,
     int err;
 
     memset(w, 0, sizeof *w);
-    err = ledger_survey(&s->ledger, &st->policy, &st->close, st->closed_at.seq,
+    err = epochs_survey(&s->epochs, &st->policy, &st->close, st->closed_at.seq,
                         &w->all);
     if (err != 0)
         return err;
@@ -45,11 +45,11 @@ static int work_draw(struct sampler *s, const struct epoch_status *st,
 {
     uint64_t wanted[POLICY_STRATA];
     uint8_t seed[SEED_BYTES];
-    struct ledger_place at;
+    struct record_place at;
     int err = work_frame(s, st, w);
 
     if (err == 0)
-        err = ledger_seed(&s->ledger, st->epoch, seed, &at);
+        err = epochs_seed(&s->epochs, st->epoch, seed, &at);
     for (size_t h = 0; h < st->close.n_strata; h++)
         wanted[h] = st->close.stratum[h].draw;
     if (err == 0)
@@ -67,8 +67,8 @@ static int seed_sources(struct sampler *s, const struct epoch_status *st,
 
     for (size_t i = 0; i < st->policy.n_parties; i++) {
         struct seed_source *source = &in->source[i];
-        struct ledger_place at;
-        int err = ledger_reveal(&s->ledger, st->epoch, st->policy.party[i],
+        struct record_place at;
+        int err = epochs_reveal(&s->epochs, st->epoch, st->policy.party[i],
                                 source->value, &at);
 
         if (err != 0)
@@ -87,16 +87,16 @@ static int seed_vrf(struct sampler *s, const struct epoch_status *st,
                     struct epoch_seed *seed)
 {
     uint8_t previous[SEED_BYTES] = {0};
-    struct ledger_place at;
+    struct record_place at;
     char alpha[SEED_ALPHA];
     size_t n;
     int err = st->epoch == 1
                   ? 0
-                  : ledger_seed(&s->ledger, st->epoch - 1, previous, &at);
+                  : epochs_seed(&s->epochs, st->epoch - 1, previous, &at);
 
     if (err != 0)
         return err;
-    n = seed_alpha(s->ledger.origin, st->epoch, previous, alpha);
+    n = seed_alpha(s->epochs.origin, st->epoch, previous, alpha);
     if (n == 0)
         return -EMSGSIZE;
     err = vrf_prove(s->secret, span_of(alpha, n), seed->vrf_pi);
@@ -108,7 +108,7 @@ static int seed_vrf(struct sampler *s, const struct epoch_status *st,
 
 static int add_seed(struct sampler *s, const struct epoch_status *st)
 {
-    struct seed_input in = {.origin = s->ledger.origin,
+    struct seed_input in = {.origin = s->epochs.origin,
                             .epoch = st->epoch,
                             .units = st->close.units};
     struct epoch_seed seed = {.epoch = st->epoch};
@@ -118,7 +118,7 @@ static int add_seed(struct sampler *s, const struct epoch_status *st)
     int err = seed_sources(s, st, &in, &oldest);
 
     if (err == 0)
-        err = ledger_checkpoint(&s->ledger, st->closed_at.seq, oldest, &head);
+        err = epochs_checkpoint(&s->epochs, st->closed_at.seq, oldest, &head);
     if (err == 0)
         err = seed_vrf(s, st, &seed);
     if (err != 0)
@@ -142,7 +142,7 @@ static int add_draw(struct sampler *s, const struct epoch_status *st)
     uint64_t parts = account_draw_parts(&w.draw);
 
     for (uint64_t part = 1; err == 0 && part <= parts; part++) {
-        err = ledger_draw_part(&s->ledger, st->epoch, part);
+        err = epochs_draw_part(&s->epochs, st->epoch, part);
         if (err != -ENOENT)
             continue;
         err = -EMSGSIZE;
@@ -160,9 +160,10 @@ static int add_draw(struct sampler *s, const struct epoch_status *st)
 static int epoch_from(struct sampler *s, uint64_t epoch, uint64_t *ret_ns)
 {
     struct epoch_close before;
-    struct ledger_place at = {0, s->ledger.genesis_ns};
-    int err =
-        epoch == 1 ? 0 : ledger_close(&s->ledger, epoch - 1, &before, &at);
+    struct record_place at = {0, s->epochs.genesis_ns};
+    int err = epoch == 1
+                  ? 0
+                  : epochs_frame_close(&s->epochs, epoch - 1, &before, &at);
 
     if (err == 0)
         *ret_ns = at.time_ns;
@@ -183,9 +184,9 @@ static int add_certificate(struct sampler *s, const struct epoch_status *st)
     if (err == 0)
         err = answers_init(&w.all.frame, &w.draw, &a);
     if (err == 0)
-        err = ledger_leaves(&s->ledger, &c.verdicts_end);
+        err = epochs_leaves(&s->epochs, &c.verdicts_end);
     if (err == 0)
-        err = ledger_verdicts(&s->ledger, st->epoch, c.verdicts_end, &a);
+        err = epochs_verdicts(&s->epochs, st->epoch, c.verdicts_end, &a);
     if (err == 0) {
         c.close.counts = w.all.counts;
         account_certify(&c, &st->policy, &a);
@@ -209,13 +210,13 @@ static bool ready(struct sampler *s, const struct epoch_status *st,
                   bool certify_now)
 {
     uint8_t seed[SEED_BYTES];
-    struct ledger_place at;
+    struct record_place at;
 
     if (st->state == EPOCH_DRAWN)
         return st->pending == 0 || st->overdue || certify_now;
     return st->state == EPOCH_CLOSED && st->missing[0] == '\0' &&
            (st->epoch == 1 ||
-            ledger_seed(&s->ledger, st->epoch - 1, seed, &at) == 0);
+            epochs_seed(&s->epochs, st->epoch - 1, seed, &at) == 0);
 }
 
 /* Checkpoint, seed and draw; 0 also when something must still be waited for. */
@@ -223,15 +224,15 @@ static int advance_closed(struct sampler *s, const struct epoch_status *st)
 {
     uint8_t seed[SEED_BYTES];
     struct merkle_head head;
-    struct ledger_place at;
+    struct record_place at;
     int err =
-        ledger_checkpoint(&s->ledger, st->closed_at.seq, INT64_MAX, &head);
+        epochs_checkpoint(&s->epochs, st->closed_at.seq, INT64_MAX, &head);
 
     if (err == -ENOENT)
         err = writer_checkpoint(&s->writer, st->closed_at.seq, &head);
     if (err != 0 || !s->settled || !ready(s, st, false))
         return err;
-    err = ledger_seed(&s->ledger, st->epoch, seed, &at);
+    err = epochs_seed(&s->epochs, st->epoch, seed, &at);
     if (err == -ENOENT)
         err = add_seed(s, st);
     return err == 0 ? add_draw(s, st) : err;

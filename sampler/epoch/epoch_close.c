@@ -18,14 +18,14 @@
 static int next_range(struct sampler *s, struct epoch_close *c)
 {
     struct epoch_close last = {.end = 0};
-    struct ledger_place at;
+    struct record_place at;
     uint64_t epoch;
-    int err = ledger_last_epoch(&s->ledger, &epoch);
+    int err = epochs_last(&s->epochs, &epoch);
 
     if (err == 0 && epoch > 0)
-        err = ledger_close(&s->ledger, epoch, &last, &at);
+        err = epochs_frame_close(&s->epochs, epoch, &last, &at);
     if (err == 0)
-        err = ledger_leaves(&s->ledger, &c->end);
+        err = epochs_leaves(&s->epochs, &c->end);
     c->epoch = epoch + 1;
     c->first = last.end;
     return err;
@@ -35,15 +35,15 @@ static int next_range(struct sampler *s, struct epoch_close *c)
  * before the end; none recorded since may slip in between. */
 static int account(struct sampler *s, struct epoch_close *c)
 {
-    struct ledger_survey all;
+    struct epochs_survey all;
     struct policy p;
-    int err = ledger_policy(&s->ledger, INT64_MAX, &p);
+    int err = epochs_policy(&s->epochs, INT64_MAX, &p);
 
     if (err == -ENOENT)
         return -ENOKEY;
     if (err != 0)
         return err;
-    err = ledger_survey(&s->ledger, &p, c, INT64_MAX, &all);
+    err = epochs_survey(&s->epochs, &p, c, INT64_MAX, &all);
     if (err == 0) {
         c->counts = all.counts;
         account_frame(c, &p, &all.frame);

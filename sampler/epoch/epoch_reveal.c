@@ -23,7 +23,7 @@ static bool has_party(const struct policy *p, const char *party)
 static int awaits(struct sampler *s, const char *party, uint64_t epoch,
                   struct epoch_status *st)
 {
-    struct ledger_place at;
+    struct record_place at;
     uint8_t value[32];
     int err = epoch_status(s, epoch, 0, st);
 
@@ -31,7 +31,7 @@ static int awaits(struct sampler *s, const char *party, uint64_t epoch,
         return err;
     if (st->state != EPOCH_CLOSED || !has_party(&st->policy, party))
         return -ENOENT;
-    err = ledger_reveal(&s->ledger, epoch, party, value, &at);
+    err = epochs_reveal(&s->epochs, epoch, party, value, &at);
     if (err == 0)
         return -ENOENT;
     return err == -ENOENT ? 0 : err;
@@ -41,10 +41,10 @@ static int first_awaiting(struct sampler *s, const char *party,
                           struct epoch_status *ret_st)
 {
     uint64_t first, last;
-    int err = ledger_last_epoch(&s->ledger, &last);
+    int err = epochs_last(&s->epochs, &last);
 
     if (err == 0)
-        err = ledger_first_pending(&s->ledger, &first);
+        err = epochs_first_pending(&s->epochs, &first);
     if (err != 0)
         return err;
     err = -ENOENT;
@@ -67,8 +67,8 @@ int epoch_awaits(struct sampler *s, const char *party, uint64_t *ret_epoch)
 static int check_chain(struct sampler *s, const struct epoch_status *st,
                        const char *party, const uint8_t value[32])
 {
-    struct ledger_chain c;
-    int err = ledger_chain(&s->ledger, party, st->epoch, st->closed_at.seq, &c);
+    struct epochs_chain c;
+    int err = epochs_chain(&s->epochs, party, st->epoch, st->closed_at.seq, &c);
 
     if (err != 0)
         return err;
@@ -90,7 +90,7 @@ int epoch_reveal(struct sampler *s, const char *party, const uint8_t value[32],
         err = check_chain(s, &st, party, value);
     if (err != 0)
         return err;
-    err = ledger_checkpoint(&s->ledger, st.closed_at.seq, INT64_MAX, &head);
+    err = epochs_checkpoint(&s->epochs, st.closed_at.seq, INT64_MAX, &head);
     if (err == -ENOENT)
         err = writer_checkpoint(&s->writer, st.closed_at.seq, &head);
     if (err != 0)

@@ -14,7 +14,7 @@
 #include "sampler/reconcile.h"
 #include "store/record.h"
 
-/* The bodies of the findings that are not in the ledger, behind one another. */
+/* The bodies of the findings that are not in the record, behind one another. */
 struct gathered {
     struct writer *w;
     uint64_t epoch;
@@ -64,7 +64,7 @@ static void gather(void *context, const struct finding *f)
 
     if (g->err != 0)
         return;
-    err = ledger_has_finding(g->w->ledger, g->epoch, f);
+    err = epochs_has_finding(g->w->epochs, g->epoch, f);
     if (err == -ENOENT) {
         err = write_finding(g->epoch, f, &r);
         if (err == 0)
@@ -102,7 +102,7 @@ int findings_record(struct writer *w, const struct findings_options *o,
     int err;
 
     (void)nanosleep(&settle, NULL); /* a signal only makes it shorter */
-    err = reconcile_epoch(w->ledger->db, range->first, range->end, &options,
+    err = reconcile_epoch(w->epochs->db, range->first, range->end, &options,
                           &counts);
     if (err == 0)
         err = g.err;

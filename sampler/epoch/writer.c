@@ -44,7 +44,7 @@ static int wait_leaf(struct writer *w, uint64_t seq)
 {
     for (int ms = 0; ms < INDEX_MS; ms += TURN_MS) {
         uint64_t n = 0;
-        int err = ledger_leaves(w->ledger, &n);
+        int err = epochs_leaves(w->epochs, &n);
 
         if (err != 0 || n > seq)
             return err;
@@ -124,7 +124,7 @@ int writer_checkpoint(struct writer *w, uint64_t covered,
         err = store_checkpoint(w->store, note, sizeof note);
     (void)result(w, err);
     for (int ms = 0; err == 0 && ms < INDEX_MS; ms += TURN_MS) {
-        err = ledger_checkpoint(w->ledger, covered, INT64_MAX, ret_head);
+        err = epochs_checkpoint(w->epochs, covered, INT64_MAX, ret_head);
         if (err != -ENOENT)
             return err;
         err = 0;

@@ -1,19 +1,19 @@
 /*
  * writer.h - the sampler's way to add records: through assay-store,
  * and on only when the index shows what was added, so that the
- * next question to the ledger already knows it.
+ * next question to the record already knows it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SAMPLER_WRITER_H
 #define SAMPLER_WRITER_H
 
-#include "epoch/ledger.h"
+#include "epoch/epochs.h"
 
 struct record;
 struct store_client;
 
 struct writer {
-    struct ledger *ledger;      /* borrowed */
+    struct epochs *epochs;      /* borrowed */
     const char *run_dir;        /* borrowed */
     struct store_client *store; /* NULL until the first record */
     uint64_t last;              /* the last acknowledged leaf */
@@ -33,7 +33,7 @@ int writer_put(struct writer *w, const char *kind, const struct record *r);
  * to date, and the store reads what a dead peer left behind no later than in
  * the turn of the first of two. */
 int writer_barrier(struct writer *w);
-/* Has the log signed as it stands and waits until the ledger shows a
+/* Has the log signed as it stands and waits until the record shows a
  * checkpoint of more than `covered` leaves. */
 int writer_checkpoint(struct writer *w, uint64_t covered,
                       struct merkle_head *ret_head);

@@ -183,8 +183,8 @@ static void survey(struct world *w, uint64_t first, uint64_t end)
         assert(record_parse_u64(record_find(leaf, "tokens_out"),
                                 &x.tokens_out) == PARSE_OK);
         x.complete = span_eq_str(record_find(leaf, "complete"), "1");
-        assert(account_exchange(&c->counts, &w->epoch.frame, &w->policy, &x) ==
-               0);
+        assert(epoch_count_exchange(&c->counts, &w->epoch.frame, &w->policy,
+                                    &x) == 0);
     }
     c->counts.unparsed = 3;
     c->counts.unparsed_bytes = 900;

@@ -38,13 +38,15 @@ struct exchange_facts {
     bool complete;
 };
 
-/* One record of the epoch each. account_exchange also gives the exchange its
- * place in the frame: -ENOMEM. */
-int account_exchange(struct epoch_counts *c, struct frame *f,
-                     const struct policy *p, const struct exchange_facts *x);
-void account_unparsed(struct epoch_counts *c, uint64_t count, uint64_t bytes);
-void account_loss(struct epoch_counts *c, struct span cause, uint64_t count,
-                  uint64_t bytes);
+/* One record of the epoch each. epoch_count_exchange also gives the exchange
+ * its place in the frame: -ENOMEM. */
+int epoch_count_exchange(struct epoch_counts *c, struct frame *f,
+                         const struct policy *p,
+                         const struct exchange_facts *x);
+void epoch_count_unparsed(struct epoch_counts *c, uint64_t count,
+                          uint64_t bytes);
+void epoch_count_loss(struct epoch_counts *c, struct span cause, uint64_t count,
+                      uint64_t bytes);
 
 struct close_stratum {
     char name[POLICY_NAME];

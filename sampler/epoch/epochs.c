@@ -1,9 +1,9 @@
 /*
- * ledger.c - questions to the index, one function each. Columns are as
+ * epochs.c - questions to the index, one function each. Columns are as
  * store/kind.h says: numbers INTEGER, hex BLOB, text TEXT.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "epoch/ledger.h"
+#include "epoch/epochs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,11 +18,11 @@ struct query {
     int err;
 };
 
-static struct query query(struct ledger *l, const char *sql)
+static struct query query(struct epochs *e, const char *sql)
 {
     struct query q = {NULL, 0};
 
-    if (sqlite3_prepare_v2(l->db, sql, -1, &q.s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(e->db, sql, -1, &q.s, NULL) != SQLITE_OK)
         q.err = -EIO;
     return q;
 }
@@ -116,36 +116,36 @@ static void text_at(struct query *q, int i, char *out, size_t size)
     out[b.n] = '\0';
 }
 
-static void place_at(struct query *q, int i, struct ledger_place *ret_at)
+static void place_at(struct query *q, int i, struct record_place *ret_at)
 {
     ret_at->seq = u64_at(q, i);
     ret_at->time_ns = u64_at(q, i + 1);
 }
 
-int ledger_open(const char *state_dir, struct ledger *ret_l)
+int epochs_open(const char *state_dir, struct epochs *ret_e)
 {
     struct query q;
-    int err = index_open_readonly(state_dir, &ret_l->db);
+    int err = index_open_readonly(state_dir, &ret_e->db);
 
     if (err != 0)
         return err;
-    q = query(ret_l, "SELECT origin, vrf_key, time_ns FROM genesis"
+    q = query(ret_e, "SELECT origin, vrf_key, time_ns FROM genesis"
                      " ORDER BY seq LIMIT 1");
     if (only_row(&q)) {
-        text_at(&q, 0, ret_l->origin, sizeof ret_l->origin);
-        hash_at(&q, 1, ret_l->vrf_public, sizeof ret_l->vrf_public);
-        ret_l->genesis_ns = u64_at(&q, 2);
+        text_at(&q, 0, ret_e->origin, sizeof ret_e->origin);
+        hash_at(&q, 1, ret_e->vrf_public, sizeof ret_e->vrf_public);
+        ret_e->genesis_ns = u64_at(&q, 2);
     }
     err = done(&q);
     if (err != 0)
-        ledger_fini(ret_l);
+        epochs_fini(ret_e);
     return err;
 }
 
-void ledger_fini(struct ledger *l)
+void epochs_fini(struct epochs *e)
 {
-    (void)sqlite3_close(l->db); /* read-only, nothing to lose */
-    l->db = NULL;
+    (void)sqlite3_close(e->db); /* read-only, nothing to lose */
+    e->db = NULL;
 }
 
 /* One number; NULL counts as 0. */
@@ -156,23 +156,23 @@ static int number(struct query *q, uint64_t *ret_n)
     return done(q);
 }
 
-int ledger_leaves(struct ledger *l, uint64_t *ret_n)
+int epochs_leaves(struct epochs *e, uint64_t *ret_n)
 {
-    struct query q = query(l, "SELECT leaves FROM state");
+    struct query q = query(e, "SELECT leaves FROM state");
 
     return number(&q, ret_n);
 }
 
-int ledger_last_epoch(struct ledger *l, uint64_t *ret_epoch)
+int epochs_last(struct epochs *e, uint64_t *ret_epoch)
 {
-    struct query q = query(l, "SELECT max(epoch) FROM frame_close");
+    struct query q = query(e, "SELECT max(epoch) FROM frame_close");
 
     return number(&q, ret_epoch);
 }
 
-int ledger_first_pending(struct ledger *l, uint64_t *ret_epoch)
+int epochs_first_pending(struct epochs *e, uint64_t *ret_epoch)
 {
-    struct query q = query(l, "SELECT coalesce((SELECT min(epoch)"
+    struct query q = query(e, "SELECT coalesce((SELECT min(epoch)"
                               " FROM frame_close WHERE epoch NOT IN"
                               " (SELECT epoch FROM certificate)),"
                               " (SELECT coalesce(max(epoch), 0) + 1"
@@ -181,17 +181,17 @@ int ledger_first_pending(struct ledger *l, uint64_t *ret_epoch)
     return number(&q, ret_epoch);
 }
 
-int ledger_exchanges(struct ledger *l, uint64_t first, uint64_t *ret_n)
+int epochs_exchanges(struct epochs *e, uint64_t first, uint64_t *ret_n)
 {
-    struct query q = query(l, "SELECT count(*) FROM exchange WHERE seq >= ?");
+    struct query q = query(e, "SELECT count(*) FROM exchange WHERE seq >= ?");
 
     bind_u64(&q, 1, first);
     return number(&q, ret_n);
 }
 
-static int close_strata(struct ledger *l, uint64_t seq, struct epoch_close *c)
+static int close_strata(struct epochs *e, uint64_t seq, struct epoch_close *c)
 {
-    struct query q = query(l, "SELECT name, n, draw, tokens"
+    struct query q = query(e, "SELECT name, n, draw, tokens"
                               " FROM frame_close_stratum WHERE seq = ?"
                               " ORDER BY pos");
 
@@ -212,16 +212,16 @@ static int close_strata(struct ledger *l, uint64_t seq, struct epoch_close *c)
     return done(&q);
 }
 
-int ledger_close(struct ledger *l, uint64_t epoch, struct epoch_close *ret_c,
-                 struct ledger_place *ret_at)
+int epochs_frame_close(struct epochs *e, uint64_t epoch,
+                       struct epoch_close *ret_c, struct record_place *ret_at)
 {
     struct query q = query(
-        l, "SELECT seq, time_ns, reason, \"first\", \"end\", n, frame_root,"
+        e, "SELECT seq, time_ns, reason, \"first\", \"end\", n, frame_root,"
            " policy, seen, incomplete, unparsed, unparsed_bytes, loss,"
            " loss_bytes, findings, no_feed FROM frame_close WHERE epoch = ?"
            " ORDER BY seq LIMIT 1");
     struct epoch_close c = {.epoch = epoch};
-    struct ledger_place at = {0, 0};
+    struct record_place at = {0, 0};
     int err;
 
     bind_u64(&q, 1, epoch);
@@ -244,7 +244,7 @@ int ledger_close(struct ledger *l, uint64_t epoch, struct epoch_close *ret_c,
     }
     err = done(&q);
     if (err == 0)
-        err = close_strata(l, at.seq, &c);
+        err = close_strata(e, at.seq, &c);
     if (err != 0)
         return err;
     *ret_c = c;
@@ -252,9 +252,9 @@ int ledger_close(struct ledger *l, uint64_t epoch, struct epoch_close *ret_c,
     return 0;
 }
 
-int ledger_policy(struct ledger *l, uint64_t before, struct policy *ret_p)
+int epochs_policy(struct epochs *e, uint64_t before, struct policy *ret_p)
 {
-    struct query q = query(l, "SELECT text FROM policy WHERE seq < ?"
+    struct query q = query(e, "SELECT text FROM policy WHERE seq < ?"
                               " ORDER BY seq DESC LIMIT 1");
     struct policy_error why;
 
@@ -264,11 +264,11 @@ int ledger_policy(struct ledger *l, uint64_t before, struct policy *ret_p)
     return done(&q);
 }
 
-static int frame_exchanges(struct ledger *l, const struct policy *p,
+static int frame_exchanges(struct epochs *e, const struct policy *p,
                            const struct epoch_close *range,
-                           struct ledger_survey *s)
+                           struct epochs_survey *s)
 {
-    struct query q = query(l, "SELECT unit, model, api, tokens_in, tokens_out,"
+    struct query q = query(e, "SELECT unit, model, api, tokens_in, tokens_out,"
                               " complete FROM exchange"
                               " WHERE seq >= ? AND seq < ? ORDER BY seq");
 
@@ -283,41 +283,41 @@ static int frame_exchanges(struct ledger *l, const struct policy *p,
 
         hash_at(&q, 0, x.unit, sizeof x.unit);
         if (q.err == 0)
-            q.err = account_exchange(&s->counts, &s->frame, p, &x);
+            q.err = epoch_count_exchange(&s->counts, &s->frame, p, &x);
     }
     return done(&q);
 }
 
-static int count_unparsed(struct ledger *l, const struct epoch_close *range,
+static int count_unparsed(struct epochs *e, const struct epoch_close *range,
                           struct epoch_counts *c)
 {
-    struct query q = query(l, "SELECT count, bytes FROM unparsed"
+    struct query q = query(e, "SELECT count, bytes FROM unparsed"
                               " WHERE seq >= ? AND seq < ?");
 
     bind_u64(&q, 1, range->first);
     bind_u64(&q, 2, range->end);
     while (row(&q))
-        account_unparsed(c, u64_at(&q, 0), u64_at(&q, 1));
+        epoch_count_unparsed(c, u64_at(&q, 0), u64_at(&q, 1));
     return done(&q);
 }
 
-static int count_loss(struct ledger *l, const struct epoch_close *range,
+static int count_loss(struct epochs *e, const struct epoch_close *range,
                       struct epoch_counts *c)
 {
-    struct query q = query(l, "SELECT cause, count, bytes FROM loss"
+    struct query q = query(e, "SELECT cause, count, bytes FROM loss"
                               " WHERE seq >= ? AND seq < ?");
 
     bind_u64(&q, 1, range->first);
     bind_u64(&q, 2, range->end);
     while (row(&q))
-        account_loss(c, bytes_at(&q, 0), u64_at(&q, 1), u64_at(&q, 2));
+        epoch_count_loss(c, bytes_at(&q, 0), u64_at(&q, 1), u64_at(&q, 2));
     return done(&q);
 }
 
-static int count_findings(struct ledger *l, uint64_t epoch, uint64_t before,
+static int count_findings(struct epochs *e, uint64_t epoch, uint64_t before,
                           struct epoch_counts *c)
 {
-    struct query q = query(l, "SELECT count(*) FROM finding"
+    struct query q = query(e, "SELECT count(*) FROM finding"
                               " WHERE epoch = ? AND seq < ?");
 
     bind_u64(&q, 1, epoch);
@@ -325,32 +325,32 @@ static int count_findings(struct ledger *l, uint64_t epoch, uint64_t before,
     return number(&q, &c->findings);
 }
 
-int ledger_survey(struct ledger *l, const struct policy *p,
+int epochs_survey(struct epochs *e, const struct policy *p,
                   const struct epoch_close *range, uint64_t closed_at,
-                  struct ledger_survey *ret_s)
+                  struct epochs_survey *ret_s)
 {
     int err;
 
     memset(ret_s, 0, sizeof *ret_s);
     frame_init(&ret_s->frame);
-    err = frame_exchanges(l, p, range, ret_s);
+    err = frame_exchanges(e, p, range, ret_s);
     if (err == 0)
-        err = count_unparsed(l, range, &ret_s->counts);
+        err = count_unparsed(e, range, &ret_s->counts);
     if (err == 0)
-        err = count_loss(l, range, &ret_s->counts);
+        err = count_loss(e, range, &ret_s->counts);
     if (err == 0)
-        err = count_findings(l, range->epoch, closed_at, &ret_s->counts);
+        err = count_findings(e, range->epoch, closed_at, &ret_s->counts);
     ret_s->counts.no_feed = range->counts.no_feed;
     return err;
 }
 
-int ledger_chain(struct ledger *l, const char *party, uint64_t epoch,
-                 uint64_t before, struct ledger_chain *ret_c)
+int epochs_chain(struct epochs *e, const char *party, uint64_t epoch,
+                 uint64_t before, struct epochs_chain *ret_c)
 {
-    struct query q = query(l, "SELECT head, epoch FROM chain WHERE party = ?"
+    struct query q = query(e, "SELECT head, epoch FROM chain WHERE party = ?"
                               " AND epoch <= ? AND seq < ?"
                               " ORDER BY seq DESC LIMIT 1");
-    struct ledger_chain c = {.epoch = 0};
+    struct epochs_chain c = {.epoch = 0};
 
     bind_text(&q, 1, party);
     bind_u64(&q, 2, epoch);
@@ -364,10 +364,10 @@ int ledger_chain(struct ledger *l, const char *party, uint64_t epoch,
     return q.err;
 }
 
-int ledger_reveal(struct ledger *l, uint64_t epoch, const char *party,
-                  uint8_t ret_value[32], struct ledger_place *ret_at)
+int epochs_reveal(struct epochs *e, uint64_t epoch, const char *party,
+                  uint8_t ret_value[32], struct record_place *ret_at)
 {
-    struct query q = query(l, "SELECT seq, time_ns, value FROM reveal"
+    struct query q = query(e, "SELECT seq, time_ns, value FROM reveal"
                               " WHERE epoch = ? AND party = ?"
                               " ORDER BY seq LIMIT 1");
 
@@ -380,10 +380,10 @@ int ledger_reveal(struct ledger *l, uint64_t epoch, const char *party,
     return done(&q);
 }
 
-int ledger_checkpoint(struct ledger *l, uint64_t low, uint64_t high,
+int epochs_checkpoint(struct epochs *e, uint64_t low, uint64_t high,
                       struct merkle_head *ret_head)
 {
-    struct query q = query(l, "SELECT size, root FROM checkpoint"
+    struct query q = query(e, "SELECT size, root FROM checkpoint"
                               " WHERE size > ? AND size <= ?"
                               " ORDER BY size LIMIT 1");
 
@@ -396,10 +396,10 @@ int ledger_checkpoint(struct ledger *l, uint64_t low, uint64_t high,
     return done(&q);
 }
 
-int ledger_seed(struct ledger *l, uint64_t epoch, uint8_t ret_seed[SEED_BYTES],
-                struct ledger_place *ret_at)
+int epochs_seed(struct epochs *e, uint64_t epoch, uint8_t ret_seed[SEED_BYTES],
+                struct record_place *ret_at)
 {
-    struct query q = query(l, "SELECT seq, time_ns, seed FROM seed"
+    struct query q = query(e, "SELECT seq, time_ns, seed FROM seed"
                               " WHERE epoch = ? ORDER BY seq LIMIT 1");
 
     bind_u64(&q, 1, epoch);
@@ -410,9 +410,9 @@ int ledger_seed(struct ledger *l, uint64_t epoch, uint8_t ret_seed[SEED_BYTES],
     return done(&q);
 }
 
-int ledger_draw_part(struct ledger *l, uint64_t epoch, uint64_t part)
+int epochs_draw_part(struct epochs *e, uint64_t epoch, uint64_t part)
 {
-    struct query q = query(l, "SELECT 1 FROM draw WHERE epoch = ?"
+    struct query q = query(e, "SELECT 1 FROM draw WHERE epoch = ?"
                               " AND part = ? LIMIT 1");
 
     bind_u64(&q, 1, epoch);
@@ -421,10 +421,10 @@ int ledger_draw_part(struct ledger *l, uint64_t epoch, uint64_t part)
     return done(&q);
 }
 
-static int draw_parts(struct ledger *l, uint64_t epoch,
-                      struct ledger_place *ret_at)
+static int draw_parts(struct epochs *e, uint64_t epoch,
+                      struct record_place *ret_at)
 {
-    struct query q = query(l, "SELECT max(seq), max(time_ns),"
+    struct query q = query(e, "SELECT max(seq), max(time_ns),"
                               " count(DISTINCT part), max(parts)"
                               " FROM draw WHERE epoch = ?");
 
@@ -437,16 +437,16 @@ static int draw_parts(struct ledger *l, uint64_t epoch,
     return done(&q);
 }
 
-int ledger_draw(struct ledger *l, uint64_t epoch, struct ledger_draw *ret_d)
+int epochs_draw(struct epochs *e, uint64_t epoch, struct epochs_draw *ret_d)
 {
-    struct ledger_draw d = {.drawn = 0};
-    int err = draw_parts(l, epoch, &d.at);
+    struct epochs_draw d = {.drawn = 0};
+    int err = draw_parts(e, epoch, &d.at);
     struct query q;
 
     if (err != 0)
         return err;
     /* The inner SELECT is made once and gets an index of its own. */
-    q = query(l, "SELECT count(*), total(v.object IS NULL)"
+    q = query(e, "SELECT count(*), total(v.object IS NULL)"
                  " FROM draw r JOIN draw_drawn d ON d.seq = r.seq"
                  " LEFT JOIN (SELECT DISTINCT object FROM verdict"
                  "  WHERE epoch = ?1) v ON v.object = d.object"
@@ -461,10 +461,10 @@ int ledger_draw(struct ledger *l, uint64_t epoch, struct ledger_draw *ret_d)
     return q.err;
 }
 
-int ledger_verdicts(struct ledger *l, uint64_t epoch, uint64_t before,
+int epochs_verdicts(struct epochs *e, uint64_t epoch, uint64_t before,
                     struct answers *a)
 {
-    struct query q = query(l, "SELECT object, verdict, route, manifest"
+    struct query q = query(e, "SELECT object, verdict, route, manifest"
                               " FROM verdict WHERE epoch = ? AND seq < ?"
                               " ORDER BY seq");
 
@@ -486,26 +486,26 @@ int ledger_verdicts(struct ledger *l, uint64_t epoch, uint64_t before,
     return done(&q);
 }
 
-int ledger_certificate(struct ledger *l, uint64_t epoch,
-                       struct ledger_certificate *ret_c)
+int epochs_certificate(struct epochs *e, uint64_t epoch,
+                       struct epochs_certificate *ret_c)
 {
-    struct query q = query(l, "SELECT drawn, \"match\", mismatch, unstable,"
+    struct query q = query(e, "SELECT drawn, \"match\", mismatch, unstable,"
                               " uncheckable, unanswered, bound_ppm,"
                               " confidence_ppm FROM certificate"
                               " WHERE epoch = ? ORDER BY seq LIMIT 1");
 
     bind_u64(&q, 1, epoch);
     if (only_row(&q))
-        *ret_c = (struct ledger_certificate){
+        *ret_c = (struct epochs_certificate){
             u64_at(&q, 0), u64_at(&q, 1), u64_at(&q, 2), u64_at(&q, 3),
             u64_at(&q, 4), u64_at(&q, 5), u64_at(&q, 6), u64_at(&q, 7)};
     return done(&q);
 }
 
-int ledger_has_finding(struct ledger *l, uint64_t epoch,
+int epochs_has_finding(struct epochs *e, uint64_t epoch,
                        const struct finding *f)
 {
-    struct query q = query(l, "SELECT 1 FROM finding WHERE epoch = ?"
+    struct query q = query(e, "SELECT 1 FROM finding WHERE epoch = ?"
                               " AND class = ? AND object = ? AND engine = ?"
                               " AND request = ? AND step = ? AND detail = ?"
                               " LIMIT 1");
