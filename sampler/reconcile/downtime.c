@@ -92,7 +92,7 @@ bool downtimes_excuse(struct downtimes *d, int64_t from_ns, int64_t to_ns,
 
         if (to_ns < t->from_ns - late_ns || from_ns > t->to_ns)
             continue;
-        t->plans++;
+        t->sequences++;
         return true;
     }
     return false;

@@ -21,8 +21,8 @@ struct downtime {
     uint8_t unit[32]; /* its leaf */
     char tap[64];
     int64_t from_ns, to_ns;
-    bool before_all; /* nobody knows since when: the log had no such tap */
-    uint64_t plans;  /* set aside, as they may have run then */
+    bool before_all;    /* nobody knows since when: the log had no such tap */
+    uint64_t sequences; /* set aside, as they may have run then */
 };
 
 struct downtimes {
@@ -44,12 +44,12 @@ int downtimes_accounted(sqlite3 *db, uint64_t first, int64_t *ret_ns);
  * if none reaches it yet. */
 int downtimes_known(sqlite3 *db, int64_t time_ns, uint64_t *ret_seq);
 
-/* A plan that ran from from_ns to to_ns: whether a tap was down at any moment
- * of it, or within late_ns after it: so long an answer may take to leave, and
- * what a tap had seen but not recorded is lost with it. It is counted with the
- * first that was. After a time that a tap was down no slack is given, or
- * whoever ends one would have that much to hide in: the clocks of engine and
- * tap are to agree. */
+/* A sequence that ran from from_ns to to_ns: whether a tap was down at any
+ * moment of it, or within late_ns after it: so long an answer may take to
+ * leave, and what a tap had seen but not recorded is lost with it. It is
+ * counted with the first that was. After a time that a tap was down no slack is
+ * given, or whoever ends one would have that much to hide in: the clocks of
+ * engine and tap are to agree. */
 bool downtimes_excuse(struct downtimes *d, int64_t from_ns, int64_t to_ns,
                       int64_t late_ns);
 

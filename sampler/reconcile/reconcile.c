@@ -1,8 +1,8 @@
 /*
- * reconcile.c - exchanges against plans, both ways (reconcile.h has the
- * rules). Four walks: over the exchanges of the range, each with the plan of
- * its id; over the strays, plans that no answer names, which may be the plans
- * of exchanges that are still open; over what is left on either side;
+ * reconcile.c - exchanges against sequences, both ways (reconcile.h has the
+ * rules). Four walks: over the exchanges of the range, each with the sequence
+ * of its id; over the strays, sequences that no answer names, which may be
+ * those of exchanges that are still open; over what is left on either side;
  * over the times in which a tap was down.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,23 +15,23 @@
 #include <string.h>
 
 #include "reconcile/downtime.h"
+#include "reconcile/observed.h"
 #include "reconcile/query.h"
 #include "reconcile/stray.h"
-#include "reconcile/wire.h"
 
 enum { NS_PER_MS = 1000000 };
 
-/* An exchange that its id's plan does not settle. */
+/* An exchange that its id's sequence does not settle. */
 struct open_exchange {
-    struct wire wire;
+    struct observed observed;
     struct sums sums;
-    size_t had; /* plans by its id */
+    size_t had; /* sequences by its id */
     bool in_range;
 };
 
 struct reconciler {
     sqlite3 *db;
-    struct plan_reader reader;
+    struct rows_reader reader;
     uint64_t first, end;
     const struct reconcile_options *options;
     struct reconcile_counts counts;
@@ -68,58 +68,59 @@ static int report(struct reconciler *r, struct finding *f, uint64_t seq,
     return rc;
 }
 
-static int report_flaw(struct reconciler *r, const struct wire *w,
+static int report_flaw(struct reconciler *r, const struct observed *o,
                        const struct flaw *flaw)
 {
     struct finding f = {.class = flaw->class,
-                        .request = w->id,
+                        .request = o->id,
                         .expected = flaw->expected,
                         .seen = flaw->seen,
                         .detail = flaw->detail};
 
-    memcpy(f.object, w->unit, sizeof f.object);
+    memcpy(f.object, o->unit, sizeof f.object);
     return report(r, &f, flaw->seq, false);
 }
 
-static int report_missing(struct reconciler *r, const struct wire *w)
+static int report_missing(struct reconciler *r, const struct observed *o)
 {
     struct finding f = {.class = "no_metadata",
-                        .request = w->id,
-                        .expected = w->tokens_out,
-                        .detail = w->rank != 0 ? "id of an earlier exchange"
+                        .request = o->id,
+                        .expected = o->tokens_out,
+                        .detail = o->rank != 0 ? "id of an earlier exchange"
                                                : "no batch step names it"};
 
-    memcpy(f.object, w->unit, sizeof f.object);
+    memcpy(f.object, o->unit, sizeof f.object);
     return report(r, &f, 0, false);
 }
 
-/* The sums of all strands of a plan. */
-static int add_plan(struct reconciler *r, const struct plan *p,
+/* The sums of all sequences of a request. */
+static int add_sums(struct reconciler *r, const struct request_rows *p,
                     struct sums *sums)
 {
-    struct strand_sum sum;
+    struct sequence_sum sum;
     int rc = 0;
 
     for (size_t at = 0; rc == 0 && at < p->n;) {
-        rc = strand_sum(&r->reader, p->request, plan_strand(p, &at), &sum);
+        rc = sequence_sum(&r->reader, p->request, request_rows_sequence(p, &at),
+                          &sum);
         if (rc == 0)
             rc = sums_add(sums, &sum);
     }
     return rc;
 }
 
-static int load_sums(struct reconciler *r, const struct wire *w,
+static int load_sums(struct reconciler *r, const struct observed *o,
                      struct sums *sums)
 {
-    struct plan plan = {0};
+    struct request_rows rows = {0};
     int rc;
 
-    if (w->id[0] == '\0')
+    if (o->id[0] == '\0')
         return 0;
-    rc = plan_load(&r->reader, w->id, w->rank, w->same, &plan);
+    rc = request_rows_load(&r->reader, o->id, o->rank, o->same, &rows);
     if (rc == 0)
-        rc = add_plan(r, &plan, sums);
-    plan_free(&plan);
+        rc = add_sums(r, &rows, sums);
+    request_rows_free(&rows);
     return rc;
 }
 
@@ -139,15 +140,16 @@ static int keep_open(struct reconciler *r, struct open_exchange *x)
 static bool is_open(const struct open_exchange *x)
 {
     if (x->sums.n == 0)
-        return wire_lacks_id(&x->wire) || wire_was_answered(&x->wire);
-    return x->wire.choices > 1;
+        return observed_lacks_id(&x->observed) ||
+               observed_was_answered(&x->observed);
+    return x->observed.choices > 1;
 }
 
-/* A stray with an id of the engine's own may be any exchange's without a plan;
- * one with an id as answers have them only theirs that lack it. */
+/* A stray with an id of the engine's own may be that of any exchange without a
+ * sequence; one with an id as answers have them only theirs that lack it. */
 static bool may_be_its(const struct stray *s, const struct open_exchange *x)
 {
-    return x->sums.n != 0 || wire_lacks_id(&x->wire) || s->engines_own;
+    return x->sums.n != 0 || observed_lacks_id(&x->observed) || s->engines_own;
 }
 
 static int settle(struct reconciler *r, const struct open_exchange *x)
@@ -155,15 +157,17 @@ static int settle(struct reconciler *r, const struct open_exchange *x)
     struct flaw flaw;
 
     if (x->sums.n == 0)
-        return wire_was_answered(&x->wire) ? report_missing(r, &x->wire) : 0;
+        return observed_was_answered(&x->observed)
+                   ? report_missing(r, &x->observed)
+                   : 0;
     r->counts.matched++;
-    flaw = wire_compare(&x->wire, &x->sums);
-    return flaw.class == NULL ? 0 : report_flaw(r, &x->wire, &flaw);
+    flaw = observed_compare(&x->observed, &x->sums);
+    return flaw.class == NULL ? 0 : report_flaw(r, &x->observed, &flaw);
 }
 
 static void open_fini(struct open_exchange *x)
 {
-    wire_free(&x->wire);
+    observed_free(&x->observed);
     free(x->sums.p);
 }
 
@@ -176,9 +180,9 @@ static int walk_exchanges(struct reconciler *r, sqlite3_stmt *s, bool in_range)
         struct open_exchange x = {.in_range = in_range};
 
         r->counts.exchanges += in_range;
-        rc = wire_read(s, &x.wire);
+        rc = observed_read(s, &x.observed);
         if (rc == 0)
-            rc = load_sums(r, &x.wire, &x.sums);
+            rc = load_sums(r, &x.observed, &x.sums);
         if (rc == 0 && is_open(&x))
             rc = keep_open(r, &x);
         else if (rc == 0 && in_range)
@@ -191,7 +195,7 @@ static int walk_exchanges(struct reconciler *r, sqlite3_stmt *s, bool in_range)
 static int walk_range(struct reconciler *r)
 {
     sqlite3_stmt *s = NULL;
-    int rc = query_prepare(r->db, "SELECT ", wire_columns,
+    int rc = query_prepare(r->db, "SELECT ", observed_columns,
                            " FROM exchange x WHERE x.seq>=?1 AND x.seq<?2"
                            " AND x.api<>'' ORDER BY x.seq",
                            &s);
@@ -216,7 +220,7 @@ static int walk_neighbours(struct reconciler *r)
         to = r->strays.p[i].to_ns > to ? r->strays.p[i].to_ns : to;
     }
     rc = query_prepare(
-        r->db, "SELECT ", wire_columns,
+        r->db, "SELECT ", observed_columns,
         " FROM exchange x WHERE (x.seq<?1 OR x.seq>=?2)"
         " AND x.api<>'' AND x.req_first_ns<=?3 AND x.resp_last_ns>=?4"
         " ORDER BY x.seq",
@@ -243,10 +247,10 @@ static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
     int rc = 0;
 
     for (size_t i = 0; i < r->n_open; i++) {
-        const struct wire *w = &r->open[i].wire;
+        const struct observed *o = &r->open[i].observed;
 
-        from = w->from_ns < from ? w->from_ns : from;
-        to = w->to_ns > to ? w->to_ns : to;
+        from = o->from_ns < from ? o->from_ns : from;
+        to = o->to_ns > to ? o->to_ns : to;
     }
     if (r->n_open != 0) {
         lo = 0;
@@ -285,18 +289,20 @@ static int likeness_of(const struct reconciler *r,
                        const struct open_exchange *x, const struct stray *s,
                        bool wholly)
 {
-    struct strand_sum sum = s->sum;
+    struct sequence_sum sum = s->sum;
     size_t n = 1;
 
     if (!may_be_its(s, x))
         return 0;
     if (x->sums.n != 0)
-        return wholly ? 0 : wire_choice_likeness(&x->wire, &x->sums, &s->sum);
+        return wholly
+                   ? 0
+                   : observed_choice_likeness(&x->observed, &x->sums, &s->sum);
     if (s->engines_own)
         n = strays_family(&r->strays, s, &sum);
-    if (wholly && !wire_fits(&x->wire, &sum, n))
+    if (wholly && !observed_fits(&x->observed, &sum, n))
         return 0;
-    return wire_likeness(&x->wire, &sum, n);
+    return observed_likeness(&x->observed, &sum, n);
 }
 
 /* The stray, and as many of its family as the exchange has answers. */
@@ -309,7 +315,7 @@ static int take(struct reconciler *r, struct open_exchange *x, struct stray *s)
     rc = sums_add(&x->sums, &s->sum);
     while (rc == 0 && s->engines_own &&
            (s = &r->strays.p[s->sibling]) != first &&
-           wire_lacks_choices(&x->wire, &x->sums)) {
+           observed_lacks_choices(&x->observed, &x->sums)) {
         if (s->taken)
             continue;
         s->taken = true;
@@ -324,7 +330,8 @@ static int take_best(struct reconciler *r, struct open_exchange *x, bool wholly,
                      bool *ret_taken)
 {
     const int64_t slack = r->options->slack_ns;
-    const int64_t from = x->wire.from_ns - slack, to = x->wire.to_ns + slack;
+    const int64_t from = x->observed.from_ns - slack,
+                  to = x->observed.to_ns + slack;
     size_t i = strays_first(&r->strays, from);
     struct stray *s, *best = NULL;
     int most = 0;
@@ -345,13 +352,13 @@ static int take_best(struct reconciler *r, struct open_exchange *x, bool wholly,
 static int take_warming(struct reconciler *r, struct open_exchange *x)
 {
     const int64_t slack = r->options->slack_ns;
-    size_t i = strays_first(&r->strays, x->wire.from_ns - slack);
+    size_t i = strays_first(&r->strays, x->observed.from_ns - slack);
     struct stray *s;
     int rc = 0;
 
-    while (rc == 0 &&
-           (s = strays_next(&r->strays, x->wire.to_ns + slack, &i)) != NULL) {
-        if (!wire_is_warming(&x->wire, &x->sums, &s->sum))
+    while (rc == 0 && (s = strays_next(&r->strays, x->observed.to_ns + slack,
+                                       &i)) != NULL) {
+        if (!observed_is_warming(&x->observed, &x->sums, &s->sum))
             continue;
         s->taken = s->sum.warming = true;
         s->sum.least = s->sum.most = 0;
@@ -392,7 +399,7 @@ static int report_stray(struct reconciler *r, const struct stray *s)
                         .request = s->request,
                         .seen = s->sum.most,
                         .detail = "no exchange is its"};
-    uint64_t position = PLAN_NOT_REWOUND, known;
+    uint64_t position = NOT_REWOUND, known;
     int rc;
 
     if (s->taken || s->last_seq >= r->end)
@@ -402,15 +409,15 @@ static int report_stray(struct reconciler *r, const struct stray *s)
         known = s->last_seq;
     if (rc != 0 || known < r->first || known >= r->end)
         return rc;
-    rc = plan_rewind(&r->reader, s->request, s->choice, after, &position);
-    if (rc != 0 || position != PLAN_NOT_REWOUND)
+    rc = rows_rewind(&r->reader, s->request, s->choice, after, &position);
+    if (rc != 0 || position != NOT_REWOUND)
         return rc; /* it waits to go on */
     if (downtimes_excuse(&r->down, s->from_ns, s->to_ns, r->options->slack_ns))
         return 0; /* nobody could see its exchange */
     return report(r, &f, s->first_seq, true);
 }
 
-/* One that ends in this epoch, or for which plans of it were set aside. */
+/* One that ends in this epoch, or for which sequences of it were set aside. */
 static void report_downtime(struct reconciler *r, const struct downtime *t)
 {
     bool ends_here = !t->before_all && t->seq >= r->first && t->seq < r->end;
@@ -418,10 +425,10 @@ static void report_downtime(struct reconciler *r, const struct downtime *t)
     struct finding f = {.class = "tap_down",
                         .engine = "",
                         .request = "",
-                        .seen = t->plans,
+                        .seen = t->sequences,
                         .detail = detail};
 
-    if (!ends_here && t->plans == 0)
+    if (!ends_here && t->sequences == 0)
         return;
     if (t->before_all)
         (void)snprintf(detail, sizeof detail, "tap %s had not begun", t->tap);
@@ -478,7 +485,7 @@ static void fini(struct reconciler *r)
     free(r->open);
     strays_fini(&r->strays);
     downtimes_fini(&r->down);
-    plan_reader_close(&r->reader);
+    rows_reader_close(&r->reader);
 }
 
 /* Whether an engine told a batch before end, and if not, how many exchanges
@@ -510,7 +517,7 @@ int reconcile_epoch(struct sqlite3 *db, uint64_t first, uint64_t end,
     struct reconciler r = {
         .db = db, .first = first, .end = end, .options = options};
     bool has_feed = false;
-    int rc = plan_reader_open(db, &r.reader);
+    int rc = rows_reader_open(db, &r.reader);
 
     if (rc == 0)
         rc = look_for_feed(&r, &has_feed);

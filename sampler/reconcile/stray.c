@@ -1,5 +1,5 @@
 /*
- * stray.c - loading plans that no answer names, and walking them by time.
+ * stray.c - loading sequences that no answer names, and walking them by time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "reconcile/stray.h"
@@ -10,25 +10,25 @@
 
 #include "reconcile/query.h"
 
-static int add_stray(struct strays *list, struct plan_reader *r,
-                     const struct plan *plan, struct strand strand)
+static int add_stray(struct strays *list, struct rows_reader *r,
+                     const struct request_rows *rows, struct sequence sequence)
 {
     struct stray *p = reallocarray(list->p, list->n + 1, sizeof *p);
-    struct stray x = {.engines_own = plan->engines_own,
-                      .choice = strand.rows[0].choice,
-                      .first_seq = strand.rows[0].seq,
-                      .last_seq = strand.rows[strand.n - 1].seq,
-                      .from_ns = strand.rows[0].step_ns,
-                      .to_ns = strand.rows[strand.n - 1].step_ns};
+    struct stray x = {.engines_own = rows->engines_own,
+                      .choice = sequence.rows[0].choice,
+                      .first_seq = sequence.rows[0].seq,
+                      .last_seq = sequence.rows[sequence.n - 1].seq,
+                      .from_ns = sequence.rows[0].step_ns,
+                      .to_ns = sequence.rows[sequence.n - 1].step_ns};
     int rc;
 
     if (p == NULL)
         return -ENOMEM;
     list->p = p;
-    x.request = strdup(plan->request);
+    x.request = strdup(rows->request);
     if (x.request == NULL)
         return -ENOMEM;
-    rc = strand_sum(r, plan->request, strand, &x.sum);
+    rc = sequence_sum(r, rows->request, sequence, &x.sum);
     p[list->n++] = x;
     return rc;
 }
@@ -72,7 +72,7 @@ static int link_siblings(struct strays *list)
     return 0;
 }
 
-int strays_load(struct strays *list, struct plan_reader *r, uint64_t lo,
+int strays_load(struct strays *list, struct rows_reader *r, uint64_t lo,
                 uint64_t hi)
 {
     sqlite3_stmt *s = NULL;
@@ -87,12 +87,12 @@ int strays_load(struct strays *list, struct plan_reader *r, uint64_t lo,
         rc = query_bind(s, lo, hi);
     while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
         const char *request = (const char *)sqlite3_column_text(s, 0);
-        struct plan plan = {0};
+        struct request_rows rows = {0};
 
-        rc = plan_load(r, request, 0, 1, &plan);
-        for (size_t at = 0; rc == 0 && at < plan.n;)
-            rc = add_stray(list, r, &plan, plan_strand(&plan, &at));
-        plan_free(&plan);
+        rc = request_rows_load(r, request, 0, 1, &rows);
+        for (size_t at = 0; rc == 0 && at < rows.n;)
+            rc = add_stray(list, r, &rows, request_rows_sequence(&rows, &at));
+        request_rows_free(&rows);
     }
     (void)sqlite3_finalize(s); /* repeats the last step's error */
     if (list->n != 0)
@@ -137,9 +137,9 @@ struct stray *strays_next(const struct strays *s, int64_t to_ns, size_t *i)
 }
 
 size_t strays_family(const struct strays *s, const struct stray *of,
-                     struct strand_sum *ret_sum)
+                     struct sequence_sum *ret_sum)
 {
-    struct strand_sum sum = of->sum;
+    struct sequence_sum sum = of->sum;
     size_t n = 1;
 
     for (const struct stray *x = &s->p[of->sibling]; x != of;

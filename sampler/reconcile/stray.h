@@ -1,18 +1,18 @@
 /*
- * stray.h - plans that no answer names, in the order of time: they may be the
- * plans of exchanges whose answer does not carry the engine's id.
+ * stray.h - sequences that no answer names, in the order of time: they may be
+ * those of exchanges whose answer does not carry the engine's id.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SAMPLER_STRAY_H
 #define SAMPLER_STRAY_H
 
-#include "reconcile/plan.h"
+#include "reconcile/request_rows.h"
 
 /* One a request and choice. */
 struct stray {
     char *request;
     bool engines_own; /* so is this request: all answers to a prompt have it */
-    struct strand_sum sum;
+    struct sequence_sum sum;
     uint64_t choice;
     uint64_t first_seq, last_seq; /* leaves of its first and last row */
     int64_t from_ns, to_ns;       /* their times on the engine's clock */
@@ -27,7 +27,7 @@ struct strays {
 
 /* Those with rows in the leaves [lo, hi), whole. The caller calls strays_fini
  * even on failure. 0, -EIO, -ENOMEM. */
-int strays_load(struct strays *s, struct plan_reader *r, uint64_t lo,
+int strays_load(struct strays *s, struct rows_reader *r, uint64_t lo,
                 uint64_t hi);
 void strays_fini(struct strays *s);
 
@@ -37,9 +37,10 @@ size_t strays_first(const struct strays *s, int64_t from_ns);
  * NULL; *i moves past it. */
 struct stray *strays_next(const struct strays *s, int64_t to_ns, size_t *i);
 
-/* Adds up the plans of this one's request that nobody has taken, and returns
- * how many there are: an engine's own id names all answers to a prompt. */
+/* Adds up the sequences of this one's request that nobody has taken, and
+ * returns how many there are: an engine's own id names all answers to a prompt.
+ */
 size_t strays_family(const struct strays *s, const struct stray *of,
-                     struct strand_sum *ret_sum);
+                     struct sequence_sum *ret_sum);
 
 #endif

@@ -115,7 +115,7 @@ static void expect(struct world *w, const char *finding)
     assert_string_equal(w->found[0], finding);
 }
 
-static void whole_plan_is_no_finding(void **state)
+static void whole_sequence_is_no_finding(void **state)
 {
     struct world *w = *state;
 
@@ -167,7 +167,7 @@ static void row_recorded_after_the_end_is_looked_at(void **state)
     assert_int_equal(w->n, 0);
 }
 
-static void plan_belongs_to_the_epoch_of_its_last_row(void **state)
+static void sequence_belongs_to_the_epoch_of_its_last_row(void **state)
 {
     struct world *w = *state;
 
@@ -179,7 +179,7 @@ static void plan_belongs_to_the_epoch_of_its_last_row(void **state)
     expect(w, "orphan_metadata b 0 2");
 }
 
-static void exchange_of_the_next_epoch_takes_its_plan(void **state)
+static void exchange_of_the_next_epoch_takes_its_sequence(void **state)
 {
     struct world *w = *state;
 
@@ -193,7 +193,7 @@ static void exchange_of_the_next_epoch_takes_its_plan(void **state)
     assert_int_equal(w->counts.matched, 1);
 }
 
-static void answer_without_id_takes_the_plan_of_its_shape(void **state)
+static void answer_without_id_takes_the_sequence_of_its_shape(void **state)
 {
     struct world *w = *state;
 
@@ -253,7 +253,7 @@ static void answers_of_one_request_are_taken_together(void **state)
     assert_int_equal(w->counts.by_shape, 2);
 }
 
-static void named_answer_takes_no_plan_by_shape(void **state)
+static void named_answer_takes_no_sequence_by_shape(void **state)
 {
     struct world *w = *state;
 
@@ -312,7 +312,7 @@ static void id_is_no_engines_own_once_a_message_denies_it(void **state)
     }
 }
 
-static void plan_out_of_time_is_no_ones_by_shape(void **state)
+static void sequence_out_of_time_is_no_ones_by_shape(void **state)
 {
     struct world *w = *state;
 
@@ -375,7 +375,7 @@ static void drafts_rejected_at_the_end_are_not_sampled(void **state)
     assert_int_equal(w->n, 0);
 }
 
-static void rewound_plan_that_waits_is_no_orphan(void **state)
+static void rewound_sequence_that_waits_is_no_orphan(void **state)
 {
     struct world *w = *state;
 
@@ -387,7 +387,7 @@ static void rewound_plan_that_waits_is_no_orphan(void **state)
     expect(w, "orphan_metadata c 0 1");
 }
 
-static void client_that_left_may_miss_tokens_of_the_plan(void **state)
+static void client_that_left_may_miss_tokens_of_the_sequence(void **state)
 {
     struct world *w = *state;
 
@@ -418,7 +418,8 @@ static void counted_events_are_a_lower_bound(void **state)
     expect(w, "size_diff a 1 2");
 }
 
-static void request_cut_before_its_answer_accounts_for_one_plan(void **state)
+static void
+request_cut_before_its_answer_accounts_for_one_sequence(void **state)
 {
     struct world *w = *state;
 
@@ -433,7 +434,7 @@ static void request_cut_before_its_answer_accounts_for_one_plan(void **state)
     expect(w, "orphan_metadata c 0 1");
 }
 
-static void refused_request_needs_no_plan_and_hides_none(void **state)
+static void refused_request_needs_no_sequence_and_hides_none(void **state)
 {
     struct world *w = *state;
 
@@ -444,7 +445,7 @@ static void refused_request_needs_no_plan_and_hides_none(void **state)
     expect(w, "orphan_metadata b 0 1");
 }
 
-static void answer_given_again_under_its_id_has_no_plan(void **state)
+static void answer_given_again_under_its_id_has_no_sequence(void **state)
 {
     struct world *w = *state;
 
@@ -510,7 +511,7 @@ static void account(struct world *w, int seq, const char *source, int from,
 }
 
 /* Plan b of the seconds 7 and 8, as the feed tells it at last. */
-static void plan_of_b(struct world *w, int seq)
+static void sequence_of_b(struct world *w, int seq)
 {
     step(w, seq, 7);
     row(w, seq, "b", 0, 4);
@@ -518,14 +519,14 @@ static void plan_of_b(struct world *w, int seq)
     row(w, seq + 1, "b", 4, 1);
 }
 
-static void plan_while_the_tap_was_down_is_no_orphan(void **state)
+static void sequence_while_the_tap_was_down_is_no_orphan(void **state)
 {
     struct world *w = *state;
 
     account(w, 1, "live:lo", 0, 1);
     account(w, 2, "live:lo", 1, 6);
     account(w, 3, "live:lo", 30, 30);
-    plan_of_b(w, 4);
+    sequence_of_b(w, 4);
     reconcile(w, 0, 100);
     expect(w, "tap_down  0 1");
     assert_int_equal(w->object[31], 3);
@@ -552,37 +553,37 @@ static void time_without_the_tap_is_told_though_nobody_ran(void **state)
     assert_int_equal(w->n, 0);
 }
 
-static void plan_while_the_tap_ran_is_an_orphan(void **state)
+static void sequence_while_the_tap_ran_is_an_orphan(void **state)
 {
     struct world *w = *state;
 
     account(w, 1, "live:lo", 0, 1);
     account(w, 2, "live:lo", 3, 10);
     account(w, 3, "live:lo", 11, 12);
-    plan_of_b(w, 4);
+    sequence_of_b(w, 4);
     reconcile(w, 0, 100);
     assert_int_equal(w->n, 3);
     assert_string_equal(w->found[0], "orphan_metadata b 0 2");
 }
 
 /* The tap had seen its answer, perhaps, and not recorded it. */
-static void plan_just_before_the_tap_was_down_is_no_orphan(void **state)
+static void sequence_just_before_the_tap_was_down_is_no_orphan(void **state)
 {
     struct world *w = *state;
 
     account(w, 1, "live:lo", 0, 9);
     account(w, 3, "live:lo", 20, 20);
-    plan_of_b(w, 4);
+    sequence_of_b(w, 4);
     reconcile(w, 0, 100);
     expect(w, "tap_down  0 1");
 }
 
-static void plan_waits_until_its_time_is_accounted_for(void **state)
+static void sequence_waits_until_its_time_is_accounted_for(void **state)
 {
     struct world *w = *state;
 
     account(w, 1, "live:lo", 0, 6);
-    plan_of_b(w, 2);
+    sequence_of_b(w, 2);
     reconcile(w, 0, 10);
     assert_int_equal(w->n, 0);
     account(w, 11, "live:lo", 6, 9);
@@ -595,14 +596,14 @@ static void plan_waits_until_its_time_is_accounted_for(void **state)
     assert_int_equal(w->n, 0);
 }
 
-static void plan_before_the_tap_began_is_told(void **state)
+static void sequence_before_the_tap_began_is_told(void **state)
 {
     struct world *w = *state;
 
     account(w, 3, "live:lo", 30, 30);
     reconcile(w, 0, 100);
     assert_int_equal(w->n, 0);
-    plan_of_b(w, 4);
+    sequence_of_b(w, 4);
     reconcile(w, 0, 100);
     expect(w, "tap_down  0 1");
 }
@@ -612,38 +613,38 @@ static void plan_before_the_tap_began_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(whole_plan_is_no_finding),
+        TEST(whole_sequence_is_no_finding),
         TEST(finding_points_at_the_exchange_and_the_step),
         TEST(orphan_points_at_its_first_batch_step),
         TEST(row_recorded_after_the_end_is_looked_at),
-        TEST(plan_belongs_to_the_epoch_of_its_last_row),
-        TEST(exchange_of_the_next_epoch_takes_its_plan),
-        TEST(answer_without_id_takes_the_plan_of_its_shape),
+        TEST(sequence_belongs_to_the_epoch_of_its_last_row),
+        TEST(exchange_of_the_next_epoch_takes_its_sequence),
+        TEST(answer_without_id_takes_the_sequence_of_its_shape),
         TEST(shape_is_taken_across_the_edge_of_an_epoch),
         TEST(answers_of_one_request_are_taken_together),
-        TEST(named_answer_takes_no_plan_by_shape),
+        TEST(named_answer_takes_no_sequence_by_shape),
         TEST(engines_own_id_may_be_any_answers),
         TEST(id_is_the_engines_own_only_if_its_feed_says_so),
         TEST(id_is_no_engines_own_once_a_message_denies_it),
-        TEST(plan_out_of_time_is_no_ones_by_shape),
+        TEST(sequence_out_of_time_is_no_ones_by_shape),
         TEST(rewind_allows_positions_again),
         TEST(rejected_drafts_are_rewound_to_their_position),
         TEST(drafts_rejected_at_the_end_are_not_sampled),
-        TEST(rewound_plan_that_waits_is_no_orphan),
-        TEST(client_that_left_may_miss_tokens_of_the_plan),
+        TEST(rewound_sequence_that_waits_is_no_orphan),
+        TEST(client_that_left_may_miss_tokens_of_the_sequence),
         TEST(counted_events_are_a_lower_bound),
-        TEST(request_cut_before_its_answer_accounts_for_one_plan),
-        TEST(refused_request_needs_no_plan_and_hides_none),
-        TEST(answer_given_again_under_its_id_has_no_plan),
+        TEST(request_cut_before_its_answer_accounts_for_one_sequence),
+        TEST(refused_request_needs_no_sequence_and_hides_none),
+        TEST(answer_given_again_under_its_id_has_no_sequence),
         TEST(other_messages_are_not_looked_at),
         TEST(without_a_feed_exchanges_are_counted_uncovered),
         TEST(feed_that_once_spoke_is_required),
-        TEST(plan_while_the_tap_was_down_is_no_orphan),
+        TEST(sequence_while_the_tap_was_down_is_no_orphan),
         TEST(time_without_the_tap_is_told_though_nobody_ran),
-        TEST(plan_while_the_tap_ran_is_an_orphan),
-        TEST(plan_just_before_the_tap_was_down_is_no_orphan),
-        TEST(plan_before_the_tap_began_is_told),
-        TEST(plan_waits_until_its_time_is_accounted_for),
+        TEST(sequence_while_the_tap_ran_is_an_orphan),
+        TEST(sequence_just_before_the_tap_was_down_is_no_orphan),
+        TEST(sequence_before_the_tap_began_is_told),
+        TEST(sequence_waits_until_its_time_is_accounted_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

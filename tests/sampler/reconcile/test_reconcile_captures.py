@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real traffic of vLLM and SGLang and the scheduler's true plan of it must
-reconcile with no finding, and with exactly one of the right kind for each row
-of the plan that is taken out, added or altered.
+"""Real traffic of vLLM and SGLang and the scheduler's true rows of it must
+reconcile with no finding, and with exactly one of the right kind for each of
+these rows that is taken out, added or altered.
 
 usage: test_reconcile_captures.py DUMP_EXCHANGES RECONCILE_RUN CAPTURES
 """
@@ -49,7 +49,7 @@ def exchanges(dump, folder):
 
 
 def base(dump, folder):
-    """SQL of the tables, and the plan's rows. Records in the order of time: a
+    """SQL of the tables, and the feed's rows. Records in the order of time: a
     step when it ran, an exchange when its answer had ended."""
     events = [(int(m["time_ns"]), 0, m)
               for m in steps_to_feed.messages(folder)]
@@ -100,9 +100,9 @@ def cases(rows, cut, named, idle):
     """(name, SQL, classes of which exactly one is to be found, row).
 
     cut: ids of exchanges that the client cut. The engine may have gone on
-    after what the client saw, so nothing can be said of the plan's end, nor of
+    after what the client saw, so nothing can be said of the rows' end, nor of
     its prompt where the wire had not told its length. named: ids on the wire.
-    A plan that no answer names is bound to its exchange by its shape; altered
+    What no answer names is bound to its exchange by its shape; altered
     beyond that it is an orphan. idle: requests that sample nothing for anyone
     (SGLang warming its cache): the wire knows nothing of them.
     """

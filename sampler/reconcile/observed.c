@@ -1,14 +1,14 @@
 /*
- * wire.c - one exchange against the sums of its plans.
+ * observed.c - one exchange against the sums of its sequences.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "reconcile/wire.h"
+#include "reconcile/observed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char wire_columns[] =
+const char observed_columns[] =
     "x.seq,x.unit,x.req_first_ns,x.resp_last_ns,x.status,x.api,x.api_id,"
     "x.tokens_in,x.tokens_out,x.tokens_from,x.complete,x.choices,"
     "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"
@@ -23,11 +23,11 @@ static char *column_text(sqlite3_stmt *s, int i)
     return strdup(text == NULL ? "" : (const char *)text);
 }
 
-int wire_read(sqlite3_stmt *s, struct wire *ret_w)
+int observed_read(sqlite3_stmt *s, struct observed *ret_o)
 {
     const void *unit = sqlite3_column_blob(s, 1);
     const unsigned char *from = sqlite3_column_text(s, 9);
-    struct wire w = {
+    struct observed o = {
         .seq = (uint64_t)sqlite3_column_int64(s, 0),
         .from_ns = sqlite3_column_int64(s, 2),
         .to_ns = sqlite3_column_int64(s, 3),
@@ -42,47 +42,47 @@ int wire_read(sqlite3_stmt *s, struct wire *ret_w)
         .same = (uint64_t)sqlite3_column_int64(s, 13),
     };
 
-    if (w.api == NULL || w.id == NULL) {
-        wire_free(&w);
+    if (o.api == NULL || o.id == NULL) {
+        observed_free(&o);
         return -ENOMEM;
     }
-    if (w.choices == 0)
-        w.choices = 1;
-    if (unit != NULL && sqlite3_column_bytes(s, 1) == (int)sizeof w.unit)
-        memcpy(w.unit, unit, sizeof w.unit);
-    w.exact = w.complete && from != NULL &&
+    if (o.choices == 0)
+        o.choices = 1;
+    if (unit != NULL && sqlite3_column_bytes(s, 1) == (int)sizeof o.unit)
+        memcpy(o.unit, unit, sizeof o.unit);
+    o.exact = o.complete && from != NULL &&
               (strcmp((const char *)from, "usage") == 0 ||
                strcmp((const char *)from, "tokens") == 0);
-    *ret_w = w;
+    *ret_o = o;
     return 0;
 }
 
-void wire_free(struct wire *w)
+void observed_free(struct observed *o)
 {
-    free(w->api);
-    free(w->id);
-    memset(w, 0, sizeof *w);
+    free(o->api);
+    free(o->id);
+    memset(o, 0, sizeof *o);
 }
 
-bool wire_was_answered(const struct wire *w)
+bool observed_was_answered(const struct observed *o)
 {
-    return w->status >= 200 && w->status < 300 &&
-           (w->id[0] != '\0' || w->tokens_out != 0);
+    return o->status >= 200 && o->status < 300 &&
+           (o->id[0] != '\0' || o->tokens_out != 0);
 }
 
 /* A refused request (4xx) never reached the engine. */
-bool wire_lacks_id(const struct wire *w)
+bool observed_lacks_id(const struct observed *o)
 {
-    if (strcmp(w->api, "anthropic.messages") == 0 &&
-        strncmp(w->id, "msg_", 4) == 0)
+    if (strcmp(o->api, "anthropic.messages") == 0 &&
+        strncmp(o->id, "msg_", 4) == 0)
         return true;
-    return w->id[0] == '\0' &&
-           (wire_was_answered(w) || !w->complete || w->status >= 500);
+    return o->id[0] == '\0' &&
+           (observed_was_answered(o) || !o->complete || o->status >= 500);
 }
 
-int sums_add(struct sums *s, const struct strand_sum *sum)
+int sums_add(struct sums *s, const struct sequence_sum *sum)
 {
-    struct strand_sum *p = reallocarray(s->p, s->n + 1, sizeof *p);
+    struct sequence_sum *p = reallocarray(s->p, s->n + 1, sizeof *p);
 
     if (p == NULL)
         return -ENOMEM;
@@ -91,7 +91,8 @@ int sums_add(struct sums *s, const struct strand_sum *sum)
     return 0;
 }
 
-static bool same_prompt(const struct strand_sum *a, const struct strand_sum *b)
+static bool same_prompt(const struct sequence_sum *a,
+                        const struct sequence_sum *b)
 {
     return a->prompt_n == b->prompt_n &&
            memcmp(a->digest, b->digest, sizeof a->digest) == 0;
@@ -112,24 +113,24 @@ static bool in_groups_of(const struct sums *s, size_t m)
 }
 
 /* Nothing was computed past the prompt. */
-static bool is_prompt_only(const struct strand_sum *sum)
+static bool is_prompt_only(const struct sequence_sum *sum)
 {
     return sum->least == 0 && sum->most == 1;
 }
 
 /* Some m answers a prompt make the prompts as many tokens as the wire says. */
-static bool prompts_fit(const struct wire *w, const struct sums *s,
+static bool prompts_fit(const struct observed *o, const struct sums *s,
                         uint64_t total)
 {
-    if (w->tokens_in == 0)
+    if (o->tokens_in == 0)
         return true;
     for (size_t m = 1; m <= s->n; m++)
-        if (total == m * w->tokens_in && in_groups_of(s, m))
+        if (total == m * o->tokens_in && in_groups_of(s, m))
             return true;
     return false;
 }
 
-struct flaw wire_compare(const struct wire *w, const struct sums *s)
+struct flaw observed_compare(const struct observed *o, const struct sums *s)
 {
     struct flaw none = {NULL, NULL, 0, 0, 0};
     uint64_t least = 0, most = 0, prompt = 0;
@@ -141,65 +142,67 @@ struct flaw wire_compare(const struct wire *w, const struct sums *s)
         most += s->p[i].most;
         prompt += s->p[i].warming ? 0 : s->p[i].prompt_n;
     }
-    if (!prompts_fit(w, s, prompt))
-        return (struct flaw){"size_diff", "prompt tokens", w->tokens_in, prompt,
+    if (!prompts_fit(o, s, prompt))
+        return (struct flaw){"size_diff", "prompt tokens", o->tokens_in, prompt,
                              0};
-    if (w->tokens_out > most || (w->exact && w->tokens_out < least))
-        return (struct flaw){"size_diff", "sampled tokens", w->tokens_out, most,
+    if (o->tokens_out > most || (o->exact && o->tokens_out < least))
+        return (struct flaw){"size_diff", "sampled tokens", o->tokens_out, most,
                              0};
     return none;
 }
 
-bool wire_lacks_choices(const struct wire *w, const struct sums *s)
+bool observed_lacks_choices(const struct observed *o, const struct sums *s)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++)
         n += !s->p[i].warming;
-    return n < w->choices;
+    return n < o->choices;
 }
 
-static bool tokens_fit(const struct wire *w, const struct strand_sum *sum)
+static bool tokens_fit(const struct observed *o, const struct sequence_sum *sum)
 {
-    return w->tokens_out <= sum->most &&
-           (!w->exact || w->tokens_out >= sum->least);
+    return o->tokens_out <= sum->most &&
+           (!o->exact || o->tokens_out >= sum->least);
 }
 
-int wire_likeness(const struct wire *w, const struct strand_sum *sum, size_t n)
+int observed_likeness(const struct observed *o, const struct sequence_sum *sum,
+                      size_t n)
 {
-    return 1 + 8 * (n == w->choices) + 4 * (w->tokens_in == sum->prompt_n) +
-           2 * tokens_fit(w, sum) + (w->tokens_out == sum->most);
+    return 1 + 8 * (n == o->choices) + 4 * (o->tokens_in == sum->prompt_n) +
+           2 * tokens_fit(o, sum) + (o->tokens_out == sum->most);
 }
 
-bool wire_fits(const struct wire *w, const struct strand_sum *sum, size_t n)
+bool observed_fits(const struct observed *o, const struct sequence_sum *sum,
+                   size_t n)
 {
-    return n == w->choices && tokens_fit(w, sum) &&
-           (w->tokens_in == 0 || w->tokens_in == sum->prompt_n);
+    return n == o->choices && tokens_fit(o, sum) &&
+           (o->tokens_in == 0 || o->tokens_in == sum->prompt_n);
 }
 
-int wire_choice_likeness(const struct wire *w, const struct sums *s,
-                         const struct strand_sum *sum)
+int observed_choice_likeness(const struct observed *o, const struct sums *s,
+                             const struct sequence_sum *sum)
 {
     bool alike = false, fits;
     uint64_t most = sum->most;
 
-    if (!wire_lacks_choices(w, s))
+    if (!observed_lacks_choices(o, s))
         return 0;
     for (size_t i = 0; i < s->n; i++) {
         alike = alike || same_prompt(&s->p[i], sum);
         most += s->p[i].most;
     }
-    fits = w->exact && most <= w->tokens_out;
+    fits = o->exact && most <= o->tokens_out;
     return 1 + 8 * !is_prompt_only(sum) + 4 * sum->announced + 2 * fits + alike;
 }
 
-bool wire_is_warming(const struct wire *w, const struct sums *s,
-                     const struct strand_sum *sum)
+bool observed_is_warming(const struct observed *o, const struct sums *s,
+                         const struct sequence_sum *sum)
 {
     uint64_t prompt = 0;
     size_t alike = 0;
 
-    if (wire_lacks_choices(w, s) || !sum->announced || !is_prompt_only(sum))
+    if (observed_lacks_choices(o, s) || !sum->announced || !is_prompt_only(sum))
         return false;
     for (size_t i = 0; i < s->n; i++) {
         if (same_prompt(&s->p[i], sum) && s->p[i].warming)
@@ -207,5 +210,5 @@ bool wire_is_warming(const struct wire *w, const struct sums *s,
         alike += same_prompt(&s->p[i], sum);
         prompt += s->p[i].warming ? 0 : s->p[i].prompt_n;
     }
-    return w->tokens_in == 0 ? alike > 1 : alike > 0 && prompt > w->tokens_in;
+    return o->tokens_in == 0 ? alike > 1 : alike > 0 && prompt > o->tokens_in;
 }

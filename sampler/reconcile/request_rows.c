@@ -1,9 +1,9 @@
 /*
- * plan.c - the rows of a request, and the rule that they follow one another
- * (reconcile.h).
+ * request_rows.c - the rows of a request, and the rule that those of a sequence
+ * follow one another (reconcile.h).
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "reconcile/plan.h"
+#include "reconcile/request_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,28 +21,28 @@ static const char rewinds_sql[] =
     " FROM batch_step_op WHERE seq>?2 AND seq<=?3"
     " AND substr(value,1,length(?1))=?1";
 
-int plan_reader_open(sqlite3 *db, struct plan_reader *ret_r)
+int rows_reader_open(sqlite3 *db, struct rows_reader *ret_r)
 {
-    struct plan_reader r = {.db = db};
+    struct rows_reader r = {.db = db};
 
     if (sqlite3_prepare_v2(db, rows_sql, -1, &r.rows, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(db, rewinds_sql, -1, &r.rewinds, NULL) !=
             SQLITE_OK) {
-        plan_reader_close(&r);
+        rows_reader_close(&r);
         return -EIO;
     }
     *ret_r = r;
     return 0;
 }
 
-void plan_reader_close(struct plan_reader *r)
+void rows_reader_close(struct rows_reader *r)
 {
     (void)sqlite3_finalize(r->rows); /* repeats the last step's error */
     (void)sqlite3_finalize(r->rewinds);
     memset(r, 0, sizeof *r);
 }
 
-static void read_row(sqlite3_stmt *s, struct plan_row *row)
+static void read_row(sqlite3_stmt *s, struct request_row *row)
 {
     const void *digest = sqlite3_column_blob(s, 8);
 
@@ -67,9 +67,9 @@ static bool has_engines_id(sqlite3_stmt *s)
     return names != NULL && strcmp(names, "engine") == 0;
 }
 
-static bool add_row(struct plan *p, const struct plan_row *row)
+static bool add_row(struct request_rows *p, const struct request_row *row)
 {
-    struct plan_row *rows = p->rows;
+    struct request_row *rows = p->rows;
 
     if ((p->n & (p->n - 1)) == 0) { /* 0, 1, 2, 4, ... are full */
         size_t room = p->n == 0 ? 1 : 2 * p->n;
@@ -83,11 +83,11 @@ static bool add_row(struct plan *p, const struct plan_row *row)
     return true;
 }
 
-int plan_load(struct plan_reader *r, const char *request, size_t run,
-              size_t runs, struct plan *ret_p)
+int request_rows_load(struct rows_reader *r, const char *request, size_t run,
+                      size_t runs, struct request_rows *ret_p)
 {
-    struct plan p = {.request = strdup(request), .engines_own = true};
-    struct plan_row row;
+    struct request_rows p = {.request = strdup(request), .engines_own = true};
+    struct request_row row;
     uint64_t choice = UINT64_MAX;
     size_t at = 0; /* run of the row, counted from 1 */
     int rc = -ENOMEM, step;
@@ -113,20 +113,20 @@ out:
     if (rc == 0)
         *ret_p = p;
     else
-        plan_free(&p);
+        request_rows_free(&p);
     return rc;
 }
 
-void plan_free(struct plan *p)
+void request_rows_free(struct request_rows *p)
 {
     free(p->request);
     free(p->rows);
     memset(p, 0, sizeof *p);
 }
 
-struct strand plan_strand(const struct plan *p, size_t *at)
+struct sequence request_rows_sequence(const struct request_rows *p, size_t *at)
 {
-    struct strand s = {p->rows + *at, 0};
+    struct sequence s = {p->rows + *at, 0};
 
     while (*at < p->n && p->rows[*at].choice == s.rows->choice) {
         s.n++;
@@ -135,7 +135,7 @@ struct strand plan_strand(const struct plan *p, size_t *at)
     return s;
 }
 
-int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
+int rows_rewind(struct rows_reader *r, const char *request, uint64_t choice,
                 const uint64_t range[2], uint64_t *ret_position)
 {
     char *start =
@@ -151,7 +151,7 @@ int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
         sqlite3_bind_int64(r->rewinds, 3, (int64_t)range[1]) == SQLITE_OK &&
         sqlite3_step(r->rewinds) == SQLITE_ROW) {
         *ret_position = sqlite3_column_type(r->rewinds, 0) == SQLITE_NULL
-                            ? PLAN_NOT_REWOUND
+                            ? NOT_REWOUND
                             : (uint64_t)sqlite3_column_int64(r->rewinds, 0);
         rc = 0;
     }
@@ -160,7 +160,7 @@ int plan_rewind(struct plan_reader *r, const char *request, uint64_t choice,
     return rc;
 }
 
-static struct flaw flaw_at(const struct plan_row *row, const char *class,
+static struct flaw flaw_at(const struct request_row *row, const char *class,
                            const char *detail, uint64_t expected)
 {
     struct flaw f = {class, detail, expected, row->start, row->seq};
@@ -169,7 +169,7 @@ static struct flaw flaw_at(const struct plan_row *row, const char *class,
 }
 
 /* A row that starts before the end: again, or by a wrong length. */
-static struct flaw overlap(struct strand s, size_t i, uint64_t end)
+static struct flaw overlap(struct sequence s, size_t i, uint64_t end)
 {
     for (size_t k = 0; k < i; k++)
         if (s.rows[k].start == s.rows[i].start)
@@ -178,22 +178,22 @@ static struct flaw overlap(struct strand s, size_t i, uint64_t end)
     return flaw_at(&s.rows[i], "size_diff", "rows overlap", end);
 }
 
-/* How far a strand has come. */
+/* How far a sequence has come. */
 struct progress {
     uint64_t end;
     struct flaw flaw;
 };
 
 /* Row i against where the ones before it ended, or were rewound to. */
-static int follow(struct plan_reader *r, const char *request, struct strand s,
+static int follow(struct rows_reader *r, const char *request, struct sequence s,
                   size_t i, struct progress *p)
 {
-    const struct plan_row *row = &s.rows[i];
+    const struct request_row *row = &s.rows[i];
     const uint64_t between[2] = {s.rows[i - 1].seq, row->seq};
     uint64_t position;
 
     if (row->start < p->end) {
-        int rc = plan_rewind(r, request, row->choice, between, &position);
+        int rc = rows_rewind(r, request, row->choice, between, &position);
 
         if (rc != 0)
             return rc;
@@ -210,8 +210,8 @@ static int follow(struct plan_reader *r, const char *request, struct strand s,
 }
 
 /* Drafts of the last pass may have been rejected as well. */
-static int rewind_end(struct plan_reader *r, const char *request,
-                      const struct plan_row *last, uint64_t prompt_n,
+static int rewind_end(struct rows_reader *r, const char *request,
+                      const struct request_row *last, uint64_t prompt_n,
                       uint64_t *end)
 {
     const uint64_t after[2] = {last->seq, INT64_MAX};
@@ -220,18 +220,18 @@ static int rewind_end(struct plan_reader *r, const char *request,
 
     if (last->n <= 1 || last->start < prompt_n)
         return 0;
-    rc = plan_rewind(r, request, last->choice, after, &position);
+    rc = rows_rewind(r, request, last->choice, after, &position);
     if (rc == 0 && position < *end)
         *end = position;
     return rc;
 }
 
-int strand_sum(struct plan_reader *r, const char *request, struct strand s,
-               struct strand_sum *ret_sum)
+int sequence_sum(struct rows_reader *r, const char *request, struct sequence s,
+                 struct sequence_sum *ret_sum)
 {
-    const struct plan_row *first = &s.rows[0];
-    struct strand_sum sum = {.prompt_n = first->prompt_n,
-                             .announced = first->prompt_n != 0};
+    const struct request_row *first = &s.rows[0];
+    struct sequence_sum sum = {.prompt_n = first->prompt_n,
+                               .announced = first->prompt_n != 0};
     struct progress p = {.end = first->start + first->n};
     int rc;
 
