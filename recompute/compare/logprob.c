@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compare/compare_state.h"
-#include "search/search.h"
+#include "search/evidence.h"
 
 enum { FLOAT_DIGITS = 9, SIGNIFICAND_BITS = 24 };
 
@@ -102,6 +102,20 @@ bool compare_logprob(struct compare_state *s, const struct api_candidate *c,
            rounds_to(c->logprob, v, s->decimals);
 }
 
+/* Of a choice's logprobs before the first difference. */
+static double choice_evidence(const struct api_choice *c, struct place at,
+                              uint64_t tried)
+{
+    size_t n = c->n_tokens;
+    double bits = 0;
+
+    if (at.position != NO_POSITION && c->index == at.choice && n > at.position)
+        n = at.position;
+    for (size_t i = 0; i < n; i++)
+        bits += evidence_of(&c->tokens[i].chosen);
+    return evidence_after(bits, tried);
+}
+
 void compare_search_bits(struct compare_state *s)
 {
     const struct api_answer *a = &s->x->answer;
@@ -109,15 +123,11 @@ void compare_search_bits(struct compare_state *s)
     double bits = 0;
 
     for (size_t i = 0; i < a->n_choices; i++) {
-        struct api_choice c = a->choices[i];
-        struct claim_llama claim = {.choice = &c};
+        const struct api_choice *c = &a->choices[i];
 
-        if (at.position != NO_POSITION && c.index > at.choice)
+        if (at.position != NO_POSITION && c->index > at.choice)
             break;
-        if (at.position != NO_POSITION && c.index == at.choice &&
-            c.n_tokens > at.position)
-            c.n_tokens = at.position;
-        bits += search_bits(&claim, s->result->forward_runs);
+        bits += choice_evidence(c, at, s->result->forward_runs);
     }
     s->c->evidence_bits = (uint64_t)bits;
 }

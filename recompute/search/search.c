@@ -5,13 +5,13 @@
 #include "search/search.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/sampler/sampler.h"
+#include "search/evidence.h"
 #include "search/search_attempt.h"
 #include "search/search_desk.h"
 #include "store/dialect.h"
@@ -211,6 +211,15 @@ static int not_found(struct search_verdict *v)
     return 0;
 }
 
+static double evidence(const struct claim_llama *c, uint64_t tried)
+{
+    double bits = 0;
+
+    for (size_t i = 0; !c->after_sampling && i < claim_tokens(c); i++)
+        bits += evidence_of(&c->choice->tokens[i].chosen);
+    return evidence_after(bits, tried);
+}
+
 /* A batch was found. Without logprobs it is the first one tried, and all there
  * is to compare are the choices made under it. */
 static int accept(struct desk *d, size_t self)
@@ -223,7 +232,7 @@ static int accept(struct desk *d, size_t self)
         return err;
     v->outcome = SEARCH_SOLVED;
     v->why = NULL;
-    v->bits = search_bits(c, v->runs);
+    v->bits = evidence(c, v->runs);
     if (claim_has_logprobs(c) || v->invariant)
         err = keep_donor(d, self);
     else if (v->score.choices == 0 || v->score.differing != 0)
@@ -304,23 +313,6 @@ int desk_solve(struct desk *d, size_t self, bool last_round)
     }
     d->trial.claim = NULL;
     return err;
-}
-
-double search_bits(const struct claim_llama *c, uint64_t tried)
-{
-    double bits = 0;
-
-    for (size_t i = 0; i < claim_tokens(c); i++) {
-        const struct api_candidate *t = &c->choice->tokens[i].chosen;
-        double v = fabs(t->logprob);
-        if (!t->has_logprob || c->after_sampling || !isfinite(v) || v == 0)
-            continue;
-        double ulp_log2 = floor(log2(v)) - 23;
-        if (-16 - ulp_log2 > 0)
-            bits += -16 - ulp_log2;
-    }
-    bits -= log2((double)(tried > 1 ? tried : 1));
-    return bits > 0 ? bits : 0;
 }
 
 /* Why a claim cannot be searched for at all, or NULL. */

@@ -41,7 +41,7 @@ struct search_verdict {
     struct claim_score score; /* solved: of the whole answer; else of its
                                * first position that no regime gave */
     uint64_t runs;            /* token steps and prompt pieces */
-    double bits;              /* of evidence, solved: search_bits */
+    double bits;              /* of evidence, solved: evidence.h */
     const char *why;          /* undecided: words; else NULL */
 };
 
@@ -76,14 +76,5 @@ int search_claims(const struct search *s, const struct claim_llama *claims,
 /* One claim without ids: search_text.c. */
 int search_text(const struct search *s, const struct claim_llama *c,
                 struct search_verdict *v);
-
-/*
- * What n equal logprobs say against chance: a wrong computation of the same
- * text differs by some 2^-17 at least, so that of the floats around a logprob
- * it hits the right one with a chance of one in 2^-16 / ulp. Added up over the
- * logprobs of one alternative a position (others of the row move with it), less
- * log2 of the hypotheses tried.
- */
-double search_bits(const struct claim_llama *c, uint64_t tried);
 
 #endif
