@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "compare/compare.h"
-#include "engine/llama/deployed.h"
-#include "engine/llama/llama.h"
-#include "job/run.h"
+#include "job/deployment.h"
 
 enum { WORDS_MAX = 192 };
 
@@ -52,7 +51,7 @@ static int is_answer(const struct job *j, const struct result *r,
 
 static void say(struct outcome *o, const char *words)
 {
-    char *text = arena_take(&o->arena, WORDS_MAX, 1);
+    char *text = arena_take(o->memory, WORDS_MAX, 1);
 
     if (text == NULL)
         return;
@@ -60,9 +59,9 @@ static void say(struct outcome *o, const char *words)
     o->result.detail = span_str(text);
 }
 
-/* One alternative into *o, whose head stays. What cannot be run by it is no
- * answer. */
-static int try_one(const struct alternative *a, const struct job *j,
+/* Alternative number i into *o, whose head stays. What cannot be run by it is
+ * no answer. */
+static int try_one(const struct deployment *d, size_t i, const struct job *j,
                    struct outcome *o, bool *ret_equal)
 {
     const char *reason;
@@ -72,37 +71,38 @@ static int try_one(const struct alternative *a, const struct job *j,
     o->result.n_choices = 0;
     o->result.forward_runs = 0;
     o->result.detail = span_of(NULL, 0);
-    err = run_llama(&a->d, j, o, &reason);
+    err = d->engine->run(d->model, j, i, o, &reason);
     *ret_equal = false;
-    if (o->arena.failed || err == -ENOMEM)
+    if (o->memory->failed || err == -ENOMEM)
         return -ENOMEM;
     return err == 0 ? is_answer(j, &o->result, ret_equal) : 0;
 }
 
-int run_again(const struct deployed *d, const struct job *j, struct outcome *o,
-              const char **ret_reason)
+int again_run(const struct deployment *d, const struct job *j,
+              struct outcome *o, const char **ret_reason)
 {
+    const struct engine_facts *f = d->engine->facts(d->model);
     uint64_t runs = 0;
     char words[64];
 
     *ret_reason = "worker_failed";
-    for (size_t i = 0; i < d->n_alternatives; i++) {
+    for (size_t i = 1; i <= f->n_alternatives; i++) {
         bool equal;
-        int err = try_one(&d->alternatives[i], j, o, &equal);
+        int err = try_one(d, i, j, o, &equal);
 
         runs += o->result.forward_runs;
         if (err != 0)
             return err;
         if (equal) {
             o->result.forward_runs = runs;
-            say(o, d->alternatives[i].words);
+            say(o, f->alternatives[i - 1].words);
             return 0;
         }
     }
     *ret_reason = "not_reproduced";
     o->result.forward_runs = runs;
     (void)snprintf(words, sizeof words, "%zu alternatives tried",
-                   d->n_alternatives); /* fits */
+                   f->n_alternatives); /* fits */
     say(o, words);
     return -ENODATA;
 }

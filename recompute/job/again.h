@@ -9,14 +9,14 @@
 #ifndef AGAIN_H
 #define AGAIN_H
 
-struct deployed;
+struct deployment;
 struct job;
 struct outcome;
 
 /* 0: the outcome is that of the first alternative that reproduces the answer,
  * `detail` its words. -ENODATA, reason not_reproduced: none does, `detail` says
  * how many were tried. Else -ENOMEM. o's head is filled. */
-int run_again(const struct deployed *d, const struct job *j, struct outcome *o,
-              const char **ret_reason);
+int again_run(const struct deployment *d, const struct job *j,
+              struct outcome *o, const char **ret_reason);
 
 #endif

@@ -1,81 +1,87 @@
 /*
- * deployment.c - a model directory opened with all that a job needs:
- * deployment.h. SPDX-License-Identifier: Apache-2.0
+ * deployment.c - a model directory, opened by its engine: deployment.h.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "job/deployment.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 
-#include "engine/llama/deployed.h"
-#include "recompute/model.h"
-#include "recompute/template.h"
-#include "recompute/tokenizer.h"
-
-int served_init(const char *dir, unsigned threads, struct served *ret_s,
-                struct error *ret_error)
+const struct engine *deployment_engine(const char *dir)
 {
-    struct forward_options options = {.threads = threads};
-    struct served s = {0};
-    int err = model_open(dir, &s.model, ret_error);
+    for (size_t i = 0; engines[i] != NULL; i++)
+        if (engines[i]->owns(dir))
+            return engines[i];
+    return NULL;
+}
 
+static int read_files(const struct engine *e, const char *dir,
+                      const char *recipe, struct manifest *ret_m,
+                      struct error *ret_error)
+{
+    int err = manifest_init(e->numerics, recipe, ret_m);
+
+    if (err != 0)
+        return err;
+    err = e->files(dir, ret_m, ret_error);
     if (err == 0)
-        err = forward_open(s.model, &options, &s.forward);
-    if (err == 0)
-        err = tokenizer_open(dir, &s.tokenizer, ret_error);
-    if (err == 0)
-        err = template_open(dir, &s.template, ret_error);
-    if (err == 0)
-        err = manifest_init(dir, "fixed", "", &s.manifest, ret_error);
+        err = manifest_finish(ret_m);
+    if (err != 0)
+        manifest_fini(ret_m);
+    return err;
+}
+
+int deployment_open(const struct engine *e, const char *dir,
+                    const struct engine_options *o, struct deployment *ret_d,
+                    struct error *ret_error)
+{
+    struct deployment d = {.engine = e};
+    const struct engine_facts *f;
+    int err = e->open(dir, o, &d.model, ret_error);
+
+    if (err != 0)
+        return err;
+    f = e->facts(d.model);
+    err = read_files(e, dir, f->recipe, &d.manifest, ret_error);
     if (err != 0) {
-        tokenizer_close(s.tokenizer);
-        if (s.forward != NULL)
-            forward_close(s.forward);
-        if (s.model != NULL)
-            model_close(s.model);
+        e->close(d.model);
         return err;
     }
-    *ret_s = s;
+    (void)snprintf(d.manifest.level, sizeof d.manifest.level, "%s", f->level);
+    (void)snprintf(d.manifest.needs, sizeof d.manifest.needs, "%s", f->needs);
+    *ret_d = d;
     return 0;
 }
 
-int served_init_llama(const char *dir, const char *recipes, unsigned threads,
-                      struct served *ret_s, struct error *ret_error)
+int deployment_describe(const struct engine *e, const char *dir,
+                        struct deployment *ret_d, struct error *ret_error)
 {
-    struct served s = {.llama = calloc(1, sizeof *s.llama)};
-    int err = s.llama == NULL ? -ENOMEM : 0;
+    struct deployment d = {.engine = e};
+    int err = read_files(e, dir, "", &d.manifest, ret_error);
 
-    if (err == 0)
-        err = deployed_init(dir, recipes, threads, s.llama, ret_error);
-    if (err == 0) {
-        err = manifest_init(dir, "ggml", s.llama->recipe.name, &s.manifest,
-                            ret_error);
-        if (err != 0)
-            deployed_fini(s.llama);
-    }
-    if (err != 0) {
-        free(s.llama);
+    if (err != 0)
         return err;
-    }
-    *ret_s = s;
+    *ret_d = d;
     return 0;
 }
 
-void served_fini(struct served *s)
+void deployment_close(struct deployment *d)
 {
-    manifest_fini(&s->manifest);
-    if (s->llama != NULL) {
-        deployed_fini(s->llama);
-        free(s->llama);
-        return;
-    }
-    tokenizer_close(s->tokenizer);
-    forward_close(s->forward);
-    model_close(s->model);
+    manifest_fini(&d->manifest);
+    if (d->model != NULL)
+        d->engine->close(d->model);
 }
 
-struct request_model served_request_model(const struct served *s)
+int deployment_add_alternatives(struct deployment *d, struct error *ret_error)
 {
-    return (struct request_model){s->tokenizer, s->template,
-                                  model_config(s->model)};
+    const struct engine_facts *f = d->engine->facts(d->model);
+    int err = 0;
+
+    for (size_t i = 0; err == 0 && i < f->n_alternatives; i++) {
+        const struct engine_alternative *a = &f->alternatives[i];
+
+        if (a->file != NULL)
+            err = manifest_add_alternative(&d->manifest, a->path, a->file,
+                                           ret_error);
+    }
+    return err;
 }

@@ -1,36 +1,34 @@
 /*
- * deployment.h - a model directory opened with all that a job needs of it: one
- * of Hugging Face's layout, run in our own numerics, or a deployment of
- * llama.cpp (llama/deployed.h). SPDX-License-Identifier: Apache-2.0
+ * deployment.h - a model directory, opened by the engine that owns it.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef DEPLOYMENT_H
 #define DEPLOYMENT_H
 
-#include "recompute/forward.h"
+#include "recompute/engine.h"
 #include "recompute/manifest.h"
 
-#include "recompute/request.h"
-
-struct deployed;
-
-struct served {
-    struct deployed *llama; /* or NULL: then the others hold */
-    struct model *model;
-    struct forward *forward;
-    struct tokenizer *tokenizer;
-    const struct template *template;
+struct deployment {
+    const struct engine *engine;
+    void *model; /* NULL: it could not be opened */
     struct manifest manifest;
 };
 
-/* Opens dir with this many threads (0: all). Errors as model_open, and -EDOM:
- * the floating-point environment is not the default one. The caller ends
- * *ret_s with served_fini, after success only. */
-int served_init(const char *dir, unsigned threads, struct served *ret_s,
-                struct error *ret_error);
-/* The same for a directory with an engine.json; recipes: their folder. */
-int served_init_llama(const char *dir, const char *recipes, unsigned threads,
-                      struct served *ret_s, struct error *ret_error);
-void served_fini(struct served *s);
-struct request_model served_request_model(const struct served *s);
+/* The engine that owns dir, or NULL. */
+const struct engine *deployment_engine(const char *dir);
+
+/* Opens dir by this engine. Errors of engine.open and manifest_add. The caller
+ * ends *ret_d with deployment_close, after success only. */
+int deployment_open(const struct engine *e, const char *dir,
+                    const struct engine_options *o, struct deployment *ret_d,
+                    struct error *ret_error);
+/* Of one that cannot be opened: no model, and a manifest that tells its
+ * weights. Errors of manifest_add. */
+int deployment_describe(const struct engine *e, const char *dir,
+                        struct deployment *ret_d, struct error *ret_error);
+void deployment_close(struct deployment *d);
+
+/* Adds the files of its alternatives to the manifest. */
+int deployment_add_alternatives(struct deployment *d, struct error *ret_error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * deployments.c - the model directories of the settings, opened: deployments.h.
+ * deployments.c - the model directories of the settings: deployments.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "job/deployments.h"
@@ -9,102 +9,98 @@
 
 #include "config/log.h"
 #include "config/settings.h"
-#include "engine/llama/deployed.h"
-#include "engine/llama/vocab/chat.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
-#include "recompute/template.h"
 
-static int open_model(const char *dir, const struct settings *settings,
-                      struct served *ret_s, struct error *ret_error)
+static struct engine_options options_of(const struct settings *s)
 {
-    unsigned threads =
-        settings == NULL
-            ? 0
-            : (unsigned)settings_int(settings, "recompute.threads");
+    struct engine_options o = {.recipes = "/usr/share/assay/recipes"};
 
-    if (!deployed_is(dir))
-        return served_init(dir, threads, ret_s, ret_error);
-    return served_init_llama(dir, models_recipes(settings), threads, ret_s,
-                             ret_error);
+    if (s != NULL) {
+        o.recipes = settings_str(s, "recompute.recipes");
+        o.threads = (unsigned)settings_int(s, "recompute.threads");
+    }
+    return o;
 }
 
-static void log_open(const char *dir, const struct served *s)
+static void log_refused(const char *dir, int err, const struct error *error)
 {
-    const uint8_t *m = s->manifest.manifest;
-
-    if (s->llama != NULL)
-        log_info("deployment open dir=\"%s\" manifest=%02x%02x%02x%02x "
-                 "recipe=%s variant=%s template=%s",
-                 dir, m[0], m[1], m[2], m[3], s->llama->recipe.name,
-                 s->llama->recipe.variant, llama_chat_name(s->llama->chat));
-    else
-        log_info("model open dir=\"%s\" manifest=%02x%02x%02x%02x "
-                 "kernels=%s template=%s",
-                 dir, m[0], m[1], m[2], m[3], forward_kernels(s->forward),
-                 template_name(s->template));
-}
-
-static int add(struct models *m, const char *dir, const struct settings *set)
-{
-    struct served *s = &m->v[m->n];
-    struct error error = {""};
-    int err = open_model(dir, set, s, &error);
-
-    if (err == -EDOM)
+    if (err == -EDOM) {
         log_warnx("the floating-point environment is not the default one");
-    else if (err == -EINVAL)
-        log_warnx("model refused dir=\"%s\": %s", dir, error.text);
-    else if (err != 0) {
+    } else if (error->text[0] != '\0') {
+        log_warnx("model refused dir=\"%s\": %s", dir, error->text);
+    } else {
         errno = -err;
         log_warn("cannot open model dir=\"%s\"", dir);
     }
+}
+
+static void log_open(const char *dir, const struct deployment *d)
+{
+    const uint8_t *m = d->manifest.manifest;
+
+    log_info("model open dir=\"%s\" engine=%s manifest=%02x%02x%02x%02x %s",
+             dir, d->engine->name, m[0], m[1], m[2], m[3],
+             d->engine->facts(d->model)->summary);
+}
+
+int deployments_open_one(const struct settings *s, const char *dir,
+                         bool facts_only, struct deployment *ret_d)
+{
+    const struct engine *e = deployment_engine(dir);
+    struct engine_options o = options_of(s);
+    struct error error = {""};
+    int err;
+
+    if (e == NULL) {
+        log_warnx("model refused dir=\"%s\": no engine runs it", dir);
+        return -ENOTSUP;
+    }
+    o.facts_only = facts_only;
+    err = deployment_open(e, dir, &o, ret_d, &error);
     if (err != 0)
-        return err;
-    m->n++;
-    log_open(dir, s);
+        log_refused(dir, err, &error);
+    return err;
+}
+
+/* After its refusal was logged. */
+static void describe(struct deployments *d, const char *dir)
+{
+    const struct engine *e = deployment_engine(dir);
+    struct error error = {""};
+
+    log_warnx("its requests are uncheckable dir=\"%s\" reason=no_recipe", dir);
+    if (e != NULL && deployment_describe(e, dir, &d->v[d->n], &error) == 0)
+        d->n++;
+}
+
+int deployments_open_all(const struct settings *s, struct deployments *ret_d)
+{
+    size_t n = settings_count(s, "recompute.models");
+    struct deployments d = {calloc(n + 1, sizeof *d.v), 0};
+
+    if (d.v == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const char *dir = settings_item(s, "recompute.models", i);
+        int err = deployments_open_one(s, dir, false, &d.v[d.n]);
+
+        if (err == -EDOM || err == -ENOMEM) {
+            deployments_close(&d);
+            return err;
+        }
+        if (err != 0)
+            describe(&d, dir);
+        else
+            log_open(dir, &d.v[d.n++]);
+    }
+    *ret_d = d;
     return 0;
 }
 
-const char *models_recipes(const struct settings *s)
+void deployments_close(struct deployments *d)
 {
-    return s == NULL ? "/usr/share/assay/recipes"
-                     : settings_str(s, "recompute.recipes");
-}
-
-int models_open_all(const struct settings *s, struct models *ret_m)
-{
-    size_t n = settings_count(s, "recompute.models");
-    int err = 0;
-
-    *ret_m = (struct models){calloc(n + 1, sizeof *ret_m->v), 0};
-    if (ret_m->v == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; err == 0 && i < n; i++)
-        err = add(ret_m, settings_item(s, "recompute.models", i), s);
-    if (err != 0)
-        models_close(ret_m);
-    return err;
-}
-
-int models_open_one(const struct settings *s, const char *dir,
-                    struct models *ret_m)
-{
-    int err;
-
-    *ret_m = (struct models){calloc(1, sizeof *ret_m->v), 0};
-    if (ret_m->v == NULL)
-        return -ENOMEM;
-    err = add(ret_m, dir, s);
-    if (err != 0)
-        models_close(ret_m);
-    return err;
-}
-
-void models_close(struct models *m)
-{
-    for (size_t i = 0; i < m->n; i++)
-        served_fini(&m->v[i]);
-    free(m->v);
-    *m = (struct models){0};
+    for (size_t i = 0; i < d->n; i++)
+        deployment_close(&d->v[i]);
+    free(d->v);
+    *d = (struct deployments){0};
 }

@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,12 +12,9 @@
 #include "config/sandbox.h"
 #include "config/settings.h"
 #include "daemon/outbox.h"
-#include "engine/llama/deployed.h"
 #include "job/deployments.h"
 #include "job/worker.h"
 #include "recompute/error.h"
-#include "recompute/manifest.h"
-#include "recompute/model.h"
 
 static int put(const struct settings *s, const struct manifest *m,
                const char *name, const char *engine)
@@ -41,51 +36,6 @@ static int put(const struct settings *s, const struct manifest *m,
     return err;
 }
 
-/* What follows from a deployment's files and is no part of their digest. */
-static int add_deployed(struct manifest *m, const char *dir,
-                        const struct deployed *d, struct error *ret_error)
-{
-    int err = 0;
-
-    (void)snprintf(m->level, sizeof m->level, "%s",
-                   deployed_invariant(d) ? "invariant" : "search"); /* fits */
-    (void)snprintf(m->needs, sizeof m->needs, "feed %sagain",
-                   deployed_invariant(d) ? "" : "neighbours "); /* fits */
-    for (size_t i = 0; err == 0 && i < d->n_alternatives; i++) {
-        const struct alternative *a = &d->alternatives[i];
-        char path[PATH_MAX];
-
-        if (a->own_recipe)
-            continue;
-        err = deployed_alternative_path(dir, a->file, path, sizeof path);
-        if (err == 0)
-            err = manifest_add_alternative(m, path, a->file, ret_error);
-    }
-    if (err != 0)
-        manifest_fini(m);
-    return err;
-}
-
-/* Of a deployment the recipe is part of the manifest: it is chosen here, and a
- * deployment that none covers cannot be registered. */
-static int digest(const struct settings *s, const char *dir,
-                  struct manifest *ret_m, struct error *ret_error)
-{
-    struct deployed d;
-    int err;
-
-    if (!deployed_is(dir))
-        return manifest_init(dir, "fixed", "", ret_m, ret_error);
-    err = deployed_init(dir, models_recipes(s), 1, &d, ret_error);
-    if (err != 0)
-        return err;
-    err = manifest_init(dir, "ggml", d.recipe.name, ret_m, ret_error);
-    if (err == 0)
-        err = add_deployed(ret_m, dir, &d, ret_error);
-    deployed_fini(&d);
-    return err;
-}
-
 static void print(const struct manifest *m, const char *name, bool json)
 {
     printf(json ? "{\"manifest\":\"" : "manifest ");
@@ -101,21 +51,23 @@ int worker_register(const struct settings *s, int argc, char **argv)
 {
     bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
     struct error error = {""};
-    struct manifest m;
+    struct deployment d;
     int err;
 
     argc -= json;
     argv += json;
     if (argc < 3 || argc > 4)
         return EXIT_USAGE;
-    err = digest(s, argv[2], &m, &error);
-    if (err == -EINVAL)
-        log_warnx("model refused dir=\"%s\": %s", argv[2], error.text);
+    err = deployments_open_one(s, argv[2], true, &d);
     if (err == 0) {
-        err = put(s, &m, argv[1], argc == 4 ? argv[3] : "");
+        err = deployment_add_alternatives(&d, &error);
+        if (err != 0)
+            log_warnx("model refused dir=\"%s\": %s", argv[2], error.text);
         if (err == 0)
-            print(&m, argv[1], json);
-        manifest_fini(&m);
+            err = put(s, &d.manifest, argv[1], argc == 4 ? argv[3] : "");
+        if (err == 0)
+            print(&d.manifest, argv[1], json);
+        deployment_close(&d);
     }
     if (err == 0)
         return EXIT_GOOD;

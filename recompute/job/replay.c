@@ -17,7 +17,6 @@
 #include "job/deployments.h"
 #include "job/run.h"
 #include "job/worker.h"
-#include "recompute/model.h"
 
 enum { JOB_MAX = 512 << 20 };
 
@@ -118,31 +117,31 @@ static int repeat(const struct replay *r, const struct run_options *o,
                   const struct job *j, uint32_t *ret_differ, bool *ret_ok)
 {
     uint8_t first[32], digest[32];
-    struct outcome out;
+    struct run one;
     int err = 0;
 
     for (uint32_t run = 1; err == 0 && run <= r->repeat; run++) {
-        err = run_job(o, j, run, &out);
+        err = run_job(o, j, run, &one);
         if (err != 0)
             break;
-        err = result_digest(&out.result, run == 1 ? first : digest);
+        err = result_digest(&one.result, run == 1 ? first : digest);
         if (err == 0 && run == 1)
-            err = print_result(&out.result, r->trace);
+            err = print_result(&one.result, r->trace);
         else if (err == 0 && memcmp(first, digest, sizeof first) != 0)
             (*ret_differ)++;
-        *ret_ok = out.result.ok;
-        if (!out.result.ok)
-            log_warnx("cannot be checked reason=%.*s", (int)out.result.reason.n,
-                      (const char *)out.result.reason.p);
-        run_fini(&out);
+        *ret_ok = one.result.ok;
+        if (!one.result.ok)
+            log_warnx("cannot be checked reason=%.*s", (int)one.result.reason.n,
+                      (const char *)one.result.reason.p);
+        run_fini(&one);
     }
     return err;
 }
 
-static int replay(const struct replay *r, const struct models *m,
+static int replay(const struct replay *r, const struct deployments *d,
                   const struct job *j)
 {
-    struct run_options o = {m->v, m->n, "replay", r->against != NULL};
+    struct run_options o = {d->v, d->n, "replay", r->against != NULL};
     uint32_t differ = 0;
     bool ok = false;
     int err = repeat(r, &o, j, &differ, &ok);
@@ -160,10 +159,31 @@ static int replay(const struct replay *r, const struct models *m,
     return ok ? EXIT_GOOD : EXIT_INCOMPLETE;
 }
 
+/* All of the settings, or the one to replay against. */
+static int open_deployments(const struct settings *s, const char *against,
+                            struct deployments *ret_d)
+{
+    struct deployments d = {calloc(1, sizeof *d.v), 1};
+    int err = -ENOMEM;
+
+    if (against == NULL) {
+        free(d.v);
+        return deployments_open_all(s, ret_d);
+    }
+    if (d.v != NULL)
+        err = deployments_open_one(s, against, false, d.v);
+    if (err != 0) {
+        free(d.v);
+        return err;
+    }
+    *ret_d = d;
+    return 0;
+}
+
 int worker_replay(const struct settings *s, int argc, char **argv)
 {
     struct replay r;
-    struct models m;
+    struct deployments d;
     struct job j;
     int err, rc;
 
@@ -175,14 +195,13 @@ int worker_replay(const struct settings *s, int argc, char **argv)
     }
     if (read_job(r.path, &j) != 0)
         return EXIT_IO;
-    err = r.against != NULL ? models_open_one(s, r.against, &m)
-                            : models_open_all(s, &m);
+    err = open_deployments(s, r.against, &d);
     if (err != 0) {
         job_free(&j);
         return EXIT_IO;
     }
-    rc = replay(&r, &m, &j);
-    models_close(&m);
+    rc = replay(&r, &d, &j);
+    deployments_close(&d);
     job_free(&j);
     return rc;
 }

@@ -5,34 +5,13 @@
 #include "job/run.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "config/log.h"
-#include "engine/assay/layer_digests.h"
-#include "engine/llama/llama.h"
 #include "job/again.h"
 #include "job/deployment.h"
-#include "recompute/model.h"
-#include "recompute/tokenizer.h"
-#include "recompute/transcript.h"
-#include "store/dialect.h"
 #include "store/record.h"
-
-enum { TOP_LEAST = 5 }; /* alternatives reported even if nobody asked */
-
-/* One answer being made. */
-struct answer {
-    const struct served *model;
-    struct request *request;
-    struct transcript transcript;
-    struct generation generation;
-    struct layer_digests *digests;
-    bool forced;
-    int err;
-};
 
 static int64_t now_ns(void)
 {
@@ -42,295 +21,71 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A word of docs/records.md for what a generation could not do. */
-static const char *reason_of(int err)
-{
-    switch (err) {
-    case -EINVAL:
-    case -ENOSPC:
-    case -ERANGE:
-    case -EILSEQ:
-        return "unsupported_parameter";
-    default:
-        return "worker_failed";
-    }
-}
-
-/* Our own numerics have none; those of an engine are what some model that we
- * have open was opened with. */
-static bool recipe_known(const struct run_options *o, const struct job *j)
+/* Numerics of ours without a recipe; or with one that some deployment has. */
+static bool is_known(const struct run_options *o, const struct job *j)
 {
     struct span numerics = record_find(j->manifest, "numerics");
     struct span recipe = record_find(j->manifest, "recipe");
 
-    if (span_eq_str(numerics, "fixed"))
-        return span_eq_str(recipe, "-");
-    for (size_t i = 0; i < o->n_models; i++)
-        if (span_eq_str(numerics, o->models[i].manifest.numerics) &&
-            span_eq_str(recipe, o->models[i].manifest.recipe))
+    if (span_eq_str(recipe, "-")) {
+        for (size_t i = 0; engines[i] != NULL; i++)
+            if (span_eq_str(numerics, engines[i]->numerics))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < o->n_deployments; i++) {
+        const struct manifest *m = &o->deployments[i].manifest;
+
+        if (o->deployments[i].model != NULL &&
+            span_eq_str(numerics, m->numerics) &&
+            span_eq_str(recipe, m->recipe))
+            return true;
+    }
+    return false;
+}
+
+static bool read_digest(const struct job *j, const char *key,
+                        uint8_t ret_digest[32])
+{
+    return record_parse_hex(record_find(j->manifest, key), ret_digest, 32) ==
+           PARSE_OK;
+}
+
+/* A deployment that could not be opened has these weights. */
+static bool is_closed(const struct run_options *o, const struct job *j)
+{
+    uint8_t weights[32];
+
+    if (!read_digest(j, "weights", weights))
+        return false;
+    for (size_t i = 0; i < o->n_deployments; i++)
+        if (o->deployments[i].model == NULL &&
+            memcmp(o->deployments[i].manifest.weights, weights, 32) == 0)
             return true;
     return false;
 }
 
-/* The model that the packet's manifest names, or NULL with the reason. */
-static const struct served *find_model(const struct run_options *o,
-                                       const struct job *j,
-                                       const char **ret_reason)
+/* The one that the packet's manifest names, or NULL with the reason. */
+static const struct deployment *
+find(const struct run_options *o, const struct job *j, const char **ret_reason)
 {
     uint8_t manifest[32];
 
     if (o->any_manifest)
-        return &o->models[0];
+        return &o->deployments[0];
     *ret_reason = "no_manifest";
-    if (record_parse_hex(record_find(j->manifest, "manifest"), manifest,
-                         sizeof manifest) != PARSE_OK)
+    if (!read_digest(j, "manifest", manifest))
         return NULL;
     *ret_reason = "no_recipe";
-    if (!recipe_known(o, j))
+    if (!is_known(o, j))
         return NULL;
-    *ret_reason = "no_weights";
-    for (size_t i = 0; i < o->n_models; i++)
-        if (memcmp(o->models[i].manifest.manifest, manifest, sizeof manifest) ==
-            0)
-            return &o->models[i];
+    for (size_t i = 0; i < o->n_deployments; i++)
+        if (o->deployments[i].model != NULL &&
+            memcmp(o->deployments[i].manifest.manifest, manifest, 32) == 0)
+            return &o->deployments[i];
+    if (!is_closed(o, j))
+        *ret_reason = "no_weights";
     return NULL;
-}
-
-/* Takes the next choice's ids from the packet; PARSE_BAD: not its form. */
-static enum parse take_claimed(struct cursor *c, struct arena *arena,
-                               uint32_t **ret_ids, size_t *ret_n)
-{
-    size_t n = cursor_be32(c);
-
-    if (n > cursor_left(c) / 4)
-        c->bad = true;
-    if (c->bad)
-        return PARSE_BAD;
-    *ret_ids = arena_take(arena, n + 1, sizeof **ret_ids);
-    *ret_n = n;
-    for (size_t i = 0; i < n && *ret_ids != NULL; i++)
-        (*ret_ids)[i] = cursor_be32(c);
-    return PARSE_OK;
-}
-
-static void on_new(void *arg, struct generation *g, size_t from)
-{
-    struct answer *a = arg;
-    struct span piece;
-
-    if (a->forced)
-        return; /* its text is made at the end */
-    for (size_t i = from; i < g->n_tokens && a->err == 0; i++)
-        a->err = transcript_token(&a->transcript, g->tokens[i].id, &piece);
-    if (a->err != 0 || transcript_stopped(&a->transcript))
-        generation_stop(g);
-}
-
-/* Where the answer would have ended: walks what would have been chosen while
- * it is what was claimed. */
-static int end_forced(struct answer *a, const uint32_t *claimed,
-                      const char **ret_finish)
-{
-    struct generation *g = &a->generation;
-    const struct model_config *c = model_config(a->model->model);
-    struct span piece;
-    int err = 0;
-
-    *ret_finish = "";
-    for (size_t i = 0; i < g->n_tokens; i++) {
-        uint32_t id = g->tokens[i].id;
-        bool last = i + 1 == a->request->max_tokens ||
-                    g->params.n_prompt + i + 1 == c->context;
-
-        err = transcript_token(&a->transcript, id, &piece);
-        if (err != 0 || id != claimed[i])
-            return err;
-        if (model_is_eos(c, id) && !a->request->ignore_eos)
-            *ret_finish = "stop";
-        else if (transcript_stopped(&a->transcript))
-            *ret_finish = "stop";
-        else if (last)
-            *ret_finish = "length";
-        if (**ret_finish != '\0') {
-            g->n_tokens = i + 1;
-            return 0;
-        }
-    }
-    return 0;
-}
-
-static struct result_candidate candidate_of(const struct answer *a,
-                                            const struct candidate *c)
-{
-    return (struct result_candidate){
-        c->id, float_bits(c->logprob),
-        tokenizer_bytes(a->model->tokenizer, c->id)};
-}
-
-static void fill_tokens(const struct answer *a, struct arena *arena,
-                        struct result_choice *ret_c)
-{
-    const struct generation *g = &a->generation;
-
-    ret_c->tokens = arena_take(arena, g->n_tokens, sizeof *ret_c->tokens);
-    for (size_t i = 0; !arena->failed && i < g->n_tokens; i++) {
-        struct result_token *t = &ret_c->tokens[i];
-
-        t->chosen = candidate_of(a, &g->tokens[i]);
-        t->n_top = g->n_top;
-        t->top = arena_take(arena, g->n_top, sizeof *t->top);
-        for (size_t k = 0; !arena->failed && k < g->n_top; k++)
-            t->top[k] = candidate_of(a, &g->top[i * g->n_top + k]);
-        ret_c->n_tokens = i + 1;
-    }
-}
-
-static int add_digests(struct answer *a, struct outcome *o)
-{
-    struct result *r = &o->result;
-    struct span *all;
-    size_t n;
-    int err = layer_digests_count(a->digests, &n);
-
-    all = arena_take(&o->arena, r->n_digests + n, sizeof *all);
-    for (size_t i = 0; all != NULL && i < r->n_digests; i++)
-        all[i] = r->digests[i];
-    r->digests = all;
-    for (size_t i = 0; err == 0 && all != NULL && i < n; i++) {
-        uint8_t *digest = arena_take(&o->arena, 32, 1);
-
-        if (digest == NULL)
-            break;
-        err = layer_digests_get(a->digests, i, digest);
-        all[r->n_digests++] = span_of(digest, 32);
-    }
-    return err;
-}
-
-static const char *finish_of(enum generate_end end)
-{
-    return end == GENERATE_LENGTH ? "length" : "stop";
-}
-
-static int finish_answer(struct answer *a, const struct generate *p,
-                         struct outcome *o, struct result_choice *c)
-{
-    const char *finish = finish_of(a->generation.end);
-    struct span piece;
-    int err = a->err;
-
-    if (err == 0 && a->forced)
-        err = end_forced(a, p->forced, &finish);
-    if (err == 0)
-        err = transcript_end(&a->transcript, &piece);
-    if (err == 0)
-        err = add_digests(a, o);
-    if (err != 0)
-        return err;
-    c->index = p->choice;
-    c->finish = span_str(finish);
-    c->text = arena_copy(&o->arena, transcript_text(&a->transcript));
-    c->prompt_ids = arena_take(&o->arena, p->n_prompt, sizeof *c->prompt_ids);
-    c->n_prompt_ids = p->n_prompt;
-    if (c->prompt_ids != NULL)
-        memcpy(c->prompt_ids, p->prompt, p->n_prompt * sizeof *p->prompt);
-    fill_tokens(a, &o->arena, c);
-    o->result.completion_tokens += c->n_tokens;
-    return o->arena.failed ? -ENOMEM : 0;
-}
-
-/* A claim that cannot even be fed, for an id outside the vocabulary or more
- * tokens than the context holds, is answered by generating. */
-static int start(struct answer *a, struct generate *p)
-{
-    int err = generation_init(a->model->forward, p, &a->generation);
-
-    if (p->n_forced > 0 && (err == -ERANGE || err == -ENOSPC)) {
-        p->n_forced = 0;
-        err = generation_init(a->model->forward, p, &a->generation);
-    }
-    a->forced = p->n_forced > 0;
-    return err;
-}
-
-static int run_answer(struct answer *a, struct generate *p, const struct job *j,
-                      struct outcome *o)
-{
-    const struct model_config *c = model_config(a->model->model);
-    const struct request_prompt *prompt =
-        request_prompt_of(a->request, p->choice);
-    int err;
-
-    a->digests = layer_digests_open(j->nonce, p->choice, c->hidden);
-    if (a->digests == NULL)
-        return -ENOMEM;
-    p->seen = layer_digests_seen;
-    p->seen_arg = a->digests;
-    err = transcript_init(&a->transcript, a->model->tokenizer,
-                          a->request->stops, a->request->n_stops, prompt->echo);
-    if (err == 0)
-        err = start(a, p);
-    if (err == 0) {
-        err = generation_run(&a->generation, on_new, a);
-        if (err == 0)
-            err = finish_answer(a, p, o, &o->result.choices[p->choice]);
-        generation_fini(&a->generation);
-    }
-    transcript_fini(&a->transcript);
-    layer_digests_close(a->digests);
-    return err;
-}
-
-static int run_answers(const struct served *m, struct request *r,
-                       const struct job *j, struct outcome *o)
-{
-    struct cursor claimed = cursor_of(j->claimed);
-    size_t n = request_answers(r);
-    uint32_t most = model_config(m->model)->vocab;
-    int err = 0;
-
-    if (r->sampling.n_top < TOP_LEAST)
-        r->sampling.n_top = TOP_LEAST < most ? TOP_LEAST : most;
-    for (size_t i = 0; i < r->n_prompts; i++)
-        o->result.prompt_tokens += r->prompts[i].n_ids;
-    o->result.choices = arena_take(&o->arena, n, sizeof *o->result.choices);
-    for (size_t k = 0; err == 0 && !o->arena.failed && k < n; k++) {
-        struct answer a = {.model = m, .request = r};
-        struct generate p = request_generate(r, k);
-        uint32_t *ids = NULL;
-
-        if (j->mode == JOB_FORCED &&
-            take_claimed(&claimed, &o->arena, &ids, &p.n_forced) != PARSE_OK)
-            return -EBADMSG;
-        p.forced = ids;
-        err = run_answer(&a, &p, j, o);
-        o->result.n_choices = k + 1;
-    }
-    return o->arena.failed ? -ENOMEM : err;
-}
-
-static int run_request(const struct served *m, const struct job *j,
-                       struct outcome *o, const char **ret_reason)
-{
-    struct request_model model = served_request_model(m);
-    struct api_exchange x = {0};
-    struct request r;
-    char api[64];
-    int err = -ENOTSUP;
-
-    *ret_reason = "unsupported_api";
-    (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
-                   (const char *)j->api.p); /* a longer name is unknown */
-    if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
-        err = request_init(api, &x.request, &model, NULL, &r, ret_reason);
-    if (err == 0) {
-        err = run_answers(m, &r, j, o);
-        request_fini(&r);
-    }
-    dialect_free(&x);
-    if (err != 0 && err != -ENOTSUP)
-        *ret_reason = reason_of(err);
-    return err;
 }
 
 /* Back to a result without choices. */
@@ -348,7 +103,7 @@ static void refuse(struct outcome *o, const char *reason)
 static void set_model(struct outcome *o, const struct job *j)
 {
     struct span value = record_find(j->manifest, "model");
-    char *name = arena_take(&o->arena, value.n + 1, 1);
+    char *name = arena_take(o->memory, value.n + 1, 1);
     size_t n;
 
     o->result.model = j->model;
@@ -357,49 +112,56 @@ static void set_model(struct outcome *o, const struct job *j)
         o->result.model = span_of(name, n);
 }
 
-static int run_on(const struct served *m, const struct job *j,
+static void begin(struct outcome *o, const struct run_options *options,
+                  const struct job *j, uint32_t run)
+{
+    struct result *r = &o->result;
+
+    *r = (struct result){.run = run, .ok = true};
+    memcpy(r->unit, j->unit, sizeof r->unit);
+    memcpy(r->nonce, j->nonce, sizeof r->nonce);
+    r->worker = span_str(options->worker);
+    r->route = span_str("invariant");
+    r->level = span_str("-");
+    set_model(o, j);
+}
+
+static int run_on(const struct deployment *d, const struct job *j,
                   struct outcome *o, const char **ret_reason)
 {
-    if (m->llama == NULL)
-        return run_request(m, j, o, ret_reason);
-    return j->mode == JOB_AGAIN ? run_again(m->llama, j, o, ret_reason)
-                                : run_llama(m->llama, j, o, ret_reason);
+    memcpy(o->result.manifest, d->manifest.manifest, 32);
+    return j->mode == JOB_AGAIN
+               ? again_run(d, j, o, ret_reason)
+               : d->engine->run(d->model, j, ENGINE_DECLARED, o, ret_reason);
 }
 
 int run_job(const struct run_options *o, const struct job *j, uint32_t run,
-            struct outcome *ret_o)
+            struct run *ret_r)
 {
-    struct result *r = &ret_o->result;
+    struct arena memory = {0};
+    struct outcome out = {.memory = &memory};
     const char *reason = "worker_failed";
-    const struct served *m;
+    const struct deployment *d;
     int64_t start_ns = now_ns();
     int err = -ENOTSUP;
 
-    *ret_o = (struct outcome){.result = {.run = run, .ok = true}};
-    memcpy(r->unit, j->unit, sizeof r->unit);
-    memcpy(r->nonce, j->nonce, sizeof r->nonce);
-    r->worker = span_str(o->worker);
-    r->route = span_str("invariant");
-    r->level = span_str("-");
-    set_model(ret_o, j);
-    m = find_model(o, j, &reason);
-    if (m != NULL) {
-        memcpy(r->manifest, m->manifest.manifest, sizeof r->manifest);
-        err = run_on(m, j, ret_o, &reason);
-    }
+    begin(&out, o, j, run);
+    d = find(o, j, &reason);
+    if (d != NULL)
+        err = run_on(d, j, &out, &reason);
     if (err != 0) {
-        refuse(ret_o, reason);
+        refuse(&out, reason);
         log_debug("job not run reason=%s err=%d", reason, err);
     }
-    ret_o->elapsed_ns = now_ns() - start_ns;
-    if (ret_o->arena.failed) {
-        run_fini(ret_o);
+    *ret_r = (struct run){out.result, memory, now_ns() - start_ns};
+    if (memory.failed) {
+        run_fini(ret_r);
         return -ENOMEM;
     }
     return 0;
 }
 
-void run_fini(struct outcome *o)
+void run_fini(struct run *r)
 {
-    arena_fini(&o->arena);
+    arena_fini(&r->memory);
 }

@@ -1,8 +1,7 @@
 /*
  * worker.c - the loop of assay-recompute: job packets of the state directory
- * in, `result` records out. It opens the models, gives up its rights, and then
- * sees packets, and nothing else.
- * SPDX-License-Identifier: Apache-2.0
+ * in, `result` records out. It opens the deployments, gives up its rights, and
+ * then sees packets, and nothing else. SPDX-License-Identifier: Apache-2.0
  */
 #include "job/worker.h"
 
@@ -21,14 +20,13 @@
 #include "daemon/watch.h"
 #include "job/deployments.h"
 #include "job/run.h"
-#include "recompute/model.h"
 #include "store/layout.h"
 
 enum { JOB_MAX = 512 << 20, IDLE_MS = 60000 };
 
 struct worker {
     const char *state_dir;
-    struct models models;
+    struct deployments deployments;
     struct run_options options;
     struct outbox out;
 };
@@ -70,9 +68,9 @@ static uint32_t next_run(const struct worker *w, const struct job *j)
 }
 
 static int put_result(struct worker *w, const struct job *j,
-                      const struct outcome *o)
+                      const struct run *run)
 {
-    const struct result *r = &o->result;
+    const struct result *r = &run->result;
     uint8_t digest[32];
     struct payload payload = {.name = "result"};
     struct record record;
@@ -96,7 +94,7 @@ static int put_result(struct worker *w, const struct job *j,
     record_hex(&record, "manifest", span_of(r->manifest, 32));
     record_hex(&record, "digest", span_of(digest, 32));
     record_u64(&record, "tokens", r->prompt_tokens + r->completion_tokens);
-    record_u64(&record, "elapsed_ns", (uint64_t)o->elapsed_ns);
+    record_u64(&record, "elapsed_ns", (uint64_t)run->elapsed_ns);
     payload.bytes = span_of(bytes, n);
     err = outbox_put(&w->out, &put);
     free(bytes);
@@ -108,33 +106,33 @@ static int run_again_once(struct worker *w, const struct job *j)
 {
     struct path p =
         layout_result(w->state_dir, j->epoch, j->unit, JOB_AGAIN_RUN);
-    struct outcome o;
+    struct run run;
     int err;
 
     if (access(p.text, F_OK) == 0)
         return 0;
-    err = run_job(&w->options, j, JOB_AGAIN_RUN, &o);
+    err = run_job(&w->options, j, JOB_AGAIN_RUN, &run);
     if (err != 0)
         return err;
-    err = put_result(w, j, &o);
-    run_fini(&o);
+    err = put_result(w, j, &run);
+    run_fini(&run);
     return err;
 }
 
 static int run_all(struct worker *w, const struct job *j)
 {
-    struct outcome o;
-    uint32_t run = next_run(w, j);
+    struct run run;
+    uint32_t n = next_run(w, j);
     int err = 0;
 
-    for (; err == 0 && run <= j->runs && !worker_stop; run++) {
-        err = run_job(&w->options, j, run, &o);
+    for (; err == 0 && n <= j->runs && !worker_stop; n++) {
+        err = run_job(&w->options, j, n, &run);
         if (err != 0)
             break;
-        err = put_result(w, j, &o);
-        if (err == 0 && !o.result.ok)
-            run = j->runs; /* it would not be otherwise the next time */
-        run_fini(&o);
+        err = put_result(w, j, &run);
+        if (err == 0 && !run.result.ok)
+            n = j->runs; /* it would not be otherwise the next time */
+        run_fini(&run);
     }
     return err;
 }
@@ -208,11 +206,11 @@ int worker_run(const struct settings *s, bool once)
     struct worker w = {.state_dir = settings_str(s, "store.state_dir")};
     struct path dir = layout_path(w.state_dir, LAYOUT_JOBS);
     struct watch *watch = NULL;
-    int err = models_open_all(s, &w.models);
+    int err = deployments_open_all(s, &w.deployments);
 
     if (err != 0)
         return EXIT_IO;
-    w.options = (struct run_options){w.models.v, w.models.n,
+    w.options = (struct run_options){w.deployments.v, w.deployments.n,
                                      settings_str(s, "recompute.name"), false};
     w.out = (struct outbox){settings_str(s, "store.run_dir"), "recompute",
                             &worker_stop, NULL};
@@ -226,6 +224,6 @@ int worker_run(const struct settings *s, bool once)
     }
     watch_close(watch);
     outbox_fini(&w.out);
-    models_close(&w.models);
+    deployments_close(&w.deployments);
     return err == -EACCES ? EXIT_NOT_PERMITTED : err != 0 ? EXIT_IO : EXIT_GOOD;
 }

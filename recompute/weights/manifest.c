@@ -1,26 +1,19 @@
 /*
  * manifest.c - digests of the files that decide what a model answers.
- * Comes in: a model directory. Goes out: name, size and SHA-256 of each file,
- * and the digests over them that manifest.h defines.
+ * Comes in: names of files. Goes out: name, size and SHA-256 of each, and the
+ * digests over them that manifest.h defines.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/manifest.h"
 #include "recompute/error.h"
 #include "store/record.h"
-#include "weights/safetensors.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const plain_files[] = {
-    "chat_template.jinja",          "config.json",    "generation_config.json",
-    "model.safetensors.index.json", "tokenizer.json", "tokenizer_config.json",
-};
 
 static int hash_stream(FILE *f, EVP_MD_CTX *c, struct manifest_file *ret_f)
 {
@@ -55,17 +48,6 @@ static int hash_path(const char *path, struct manifest_file *ret_f)
     return err;
 }
 
-static int hash_file(const char *dir, const char *name,
-                     struct manifest_file *ret_f)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-        return -ENAMETOOLONG;
-    (void)snprintf(ret_f->name, sizeof(ret_f->name), "%s", name);
-    return hash_path(path, ret_f);
-}
-
 int manifest_add_alternative(struct manifest *m, const char *path,
                              const char *name, struct error *ret_error)
 {
@@ -78,6 +60,7 @@ int manifest_add_alternative(struct manifest *m, const char *path,
         return error_set(ret_error, -ENOMEM, "no memory");
     m->alternatives = all;
     f = &all[m->n_alternatives];
+    f->role = MANIFEST_WEIGHTS;
     if (snprintf(f->name, sizeof(f->name), "%s", name) >= (int)sizeof(f->name))
         return error_set(ret_error, -ENAMETOOLONG, "%s: the name is too long",
                          name);
@@ -88,13 +71,23 @@ int manifest_add_alternative(struct manifest *m, const char *path,
     return 0;
 }
 
-static int add_file(struct manifest *m, const char *dir, const char *name,
-                    struct error *error)
+int manifest_add(struct manifest *m, const char *dir, const char *name,
+                 enum manifest_role role, struct error *ret_error)
 {
-    int err = hash_file(dir, name, &m->files[m->n_files]);
+    struct manifest_file *f = &m->files[m->n_files];
+    char path[PATH_MAX];
+    int err;
 
+    if (m->n_files == MANIFEST_FILES_MAX)
+        return error_refuse(ret_error, "%s: one file too many", name);
+    if (snprintf(f->name, sizeof(f->name), "%s", name) >=
+            (int)sizeof(f->name) ||
+        snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+        return error_refuse(ret_error, "%s: the name is too long", name);
+    f->role = role;
+    err = hash_path(path, f);
     if (err != 0)
-        return error_set(error, err, "%s: %s", name, strerror(-err));
+        return error_set(ret_error, err, "%s: %s", name, strerror(-err));
     m->n_files++;
     return 0;
 }
@@ -104,65 +97,6 @@ static int by_name(const void *a, const void *b)
     const struct manifest_file *x = a, *y = b;
 
     return strcmp(x->name, y->name);
-}
-
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
-int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
-                       struct error *ret_error)
-{
-    DIR *d = opendir(dir);
-    size_t n = 0;
-
-    if (d == NULL)
-        return error_set(ret_error, -errno, "%s: %s", dir, strerror(errno));
-    for (const struct dirent *e; (e = readdir(d)) != NULL;)
-        if (ends_in(e->d_name, ".gguf") &&
-            strlen(e->d_name) < MANIFEST_NAME_MAX && n++ == 0)
-            strcpy(ret_name, e->d_name); /* it fits */
-    (void)closedir(d);                   /* only read */
-    return n == 1 ? 0 : error_refuse(ret_error, "%zu GGUF files, not one", n);
-}
-
-/* A deployment: what it declares, and its weights. */
-static int add_deployment(struct manifest *m, const char *dir,
-                          struct error *error)
-{
-    char name[MANIFEST_NAME_MAX];
-    int err = manifest_find_gguf(dir, name, error);
-
-    if (err == 0)
-        err = add_file(m, dir, "engine.json", error);
-    if (err == 0)
-        err = add_file(m, dir, name, error);
-    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
-    return err;
-}
-
-static int add_files(struct manifest *m, const char *dir, struct error *error)
-{
-    char **shard;
-    size_t n;
-    int err = shards_list(dir, &shard, &n, error);
-
-    if (err != 0)
-        return err;
-    for (size_t i = 0; i < n && err == 0; i++)
-        err = add_file(m, dir, shard[i], error);
-    for (size_t i = 0;
-         err == 0 && i < sizeof(plain_files) / sizeof(*plain_files); i++) {
-        err = add_file(m, dir, plain_files[i], error);
-        if (err == -ENOENT && strcmp(plain_files[i], "config.json") != 0)
-            err = 0; /* the others may be missing */
-    }
-    shards_free(shard, n);
-    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
-    return err;
 }
 
 /* Adds what sha256sum(1) prints for the file. */
@@ -175,11 +109,6 @@ static void add_line(EVP_MD_CTX *c, const struct manifest_file *f)
         n += (size_t)snprintf(line + n, 3, "%02x", f->sha256[i]);
     n += (size_t)snprintf(line + n, sizeof(line) - n, "  %s\n", f->name);
     (void)EVP_DigestUpdate(c, line, n); /* fails in EVP_DigestFinal then */
-}
-
-static bool is_weights(const struct manifest_file *f)
-{
-    return ends_in(f->name, ".safetensors") || ends_in(f->name, ".gguf");
 }
 
 /* only_weights: the lines of the files with weights, nothing before them. */
@@ -199,48 +128,48 @@ static int digest(const struct manifest *m, bool only_weights,
                  m->recipe[0] != '\0' ? m->recipe : "-");
     good = only_weights || EVP_DigestUpdate(c, head, (size_t)n) == 1;
     for (size_t i = 0; i < m->n_files; i++)
-        if (!only_weights || is_weights(&m->files[i]))
+        if (!only_weights || m->files[i].role == MANIFEST_WEIGHTS)
             add_line(c, &m->files[i]);
     good = good && EVP_DigestFinal_ex(c, ret_digest, NULL) == 1;
     EVP_MD_CTX_free(c);
     return good ? 0 : -ENOMEM;
 }
 
-static void pick(const struct manifest *m, const char *name,
+/* The digest of the file with this role. */
+static void pick(const struct manifest *m, enum manifest_role role,
                  uint8_t ret_digest[32])
 {
     for (size_t i = 0; i < m->n_files; i++)
-        if (strcmp(m->files[i].name, name) == 0)
+        if (m->files[i].role == role)
             memcpy(ret_digest, m->files[i].sha256, 32);
 }
 
-int manifest_init(const char *dir, const char *numerics, const char *recipe,
-                  struct manifest *ret_m, struct error *ret_error)
+int manifest_init(const char *numerics, const char *recipe,
+                  struct manifest *ret_m)
 {
     struct manifest m = {0};
-    int err;
 
     (void)snprintf(m.numerics, sizeof(m.numerics), "%s", numerics);
     (void)snprintf(m.recipe, sizeof(m.recipe), "%s", recipe);
     m.files = calloc(MANIFEST_FILES_MAX, sizeof(*m.files));
     if (m.files == NULL)
-        return error_set(ret_error, -ENOMEM, "no memory");
-    err = strcmp(numerics, "ggml") == 0 ? add_deployment(&m, dir, ret_error)
-                                        : add_files(&m, dir, ret_error);
-    if (err == 0)
-        err = digest(&m, false, m.manifest);
-    if (err == 0)
-        err = digest(&m, true, m.weights);
-    if (err != 0) {
-        manifest_fini(&m);
-        return err;
-    }
-    pick(&m, "config.json", m.config);
-    pick(&m, "tokenizer.json", m.tokenizer);
-    pick(&m, "tokenizer_config.json", m.template);
-    pick(&m, "chat_template.jinja", m.template);
+        return -ENOMEM;
     *ret_m = m;
     return 0;
+}
+
+int manifest_finish(struct manifest *m)
+{
+    int err;
+
+    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
+    err = digest(m, false, m->manifest);
+    if (err == 0)
+        err = digest(m, true, m->weights);
+    pick(m, MANIFEST_CONFIG, m->config);
+    pick(m, MANIFEST_TOKENIZER, m->tokenizer);
+    pick(m, MANIFEST_TEMPLATE, m->template);
+    return err;
 }
 
 void manifest_fini(struct manifest *m)

@@ -20,7 +20,6 @@
 #include "job/deployment.h"
 #include "job/run.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 
 static void print(const char *name, const struct result *r,
                   const struct comparison *x)
@@ -78,34 +77,36 @@ static struct job packet_of(const struct capture *c, size_t own,
     return back;
 }
 
-static void judge(const struct served *s, const struct capture *c, size_t own,
-                  const char *how)
+static void judge(const struct deployment *d, const struct capture *c,
+                  size_t own, const char *how)
 {
-    struct run_options options = {s, 1, "search-jobs", true};
+    struct run_options options = {d, 1, "search-jobs", true};
     const struct recorded *r = &c->recorded[own];
     struct job j = packet_of(c, own, how);
     struct claim claim = {.mode = JOB_SEARCH, .status = 200, .runs = 1};
-    struct outcome o;
+    struct run run;
     struct comparison x;
 
     claim.api = j.api;
     claim.streamed = r->streamed;
     claim.request = j.request;
     claim.response = r->answer;
-    memcpy(claim.manifest, s->manifest.manifest, sizeof claim.manifest);
-    if (run_job(&options, &j, 1, &o) != 0 ||
-        compare(&claim, &o.result, 1, &x) != 0)
+    memcpy(claim.manifest, d->manifest.manifest, sizeof claim.manifest);
+    if (run_job(&options, &j, 1, &run) != 0 ||
+        compare(&claim, &run.result, 1, &x) != 0)
         exit(1);
-    print(r->name, &o.result, &x);
+    print(r->name, &run.result, &x);
     compare_fini(&x);
-    run_fini(&o);
+    run_fini(&run);
     job_free(&j);
 }
 
 int main(int argc, char **argv)
 {
     struct capture c;
-    struct served s;
+    const struct engine_options options = {.recipes = RECIPES};
+    const struct engine *engine;
+    struct deployment d;
     struct error why = {""};
 
     if (argc != 3 && argc != 4)
@@ -113,13 +114,15 @@ int main(int argc, char **argv)
     dialect_init();
     if (capture_open(argv[1], &c) != 0)
         return 1;
-    if (served_init_llama(argv[2], RECIPES, 0, &s, &why) != 0) {
+    engine = deployment_engine(argv[2]);
+    if (engine == NULL ||
+        deployment_open(engine, argv[2], &options, &d, &why) != 0) {
         (void)fprintf(stderr, "search-jobs: %s: %s\n", argv[2], why.text);
         return 1;
     }
     for (size_t i = 0; i < c.n; i++)
-        judge(&s, &c, i, argc == 4 ? argv[3] : "0");
-    served_fini(&s);
+        judge(&d, &c, i, argc == 4 ? argv[3] : "0");
+    deployment_close(&d);
     capture_close(&c);
     return 0;
 }

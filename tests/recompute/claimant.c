@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "recompute/error.h"
-#include "recompute/model.h"
 #include "store/record.h"
 
 static void need(bool good, const char *what)
@@ -23,10 +22,15 @@ static void need(bool good, const char *what)
 void claimant_open(struct claimant *c)
 {
     static struct record r;
+    const struct engine_options options = {.threads = 1};
+    const struct engine *engine;
     struct error error = {""};
 
     *c = (struct claimant){0};
-    need(served_init(MODEL, 1, &c->model, &error) == 0, error.text);
+    engine = deployment_engine(MODEL);
+    need(engine != NULL, "engine");
+    need(deployment_open(engine, MODEL, &options, &c->model, &error) == 0,
+         error.text);
     need(manifest_record(&c->model.manifest, "stories", "", &r), "manifest");
     c->manifest_leaf = strndup(r.text, r.n);
     need(c->manifest_leaf != NULL, "memory");
@@ -34,10 +38,10 @@ void claimant_open(struct claimant *c)
 
 static void drop(struct claimant *c)
 {
-    run_fini(&c->outcome);
+    run_fini(&c->run);
     json_decref(c->answer);
     free(c->request);
-    c->outcome = (struct outcome){0};
+    c->run = (struct run){0};
     c->answer = NULL;
     c->request = NULL;
 }
@@ -46,7 +50,7 @@ void claimant_close(struct claimant *c)
 {
     drop(c);
     free(c->manifest_leaf);
-    served_fini(&c->model);
+    deployment_close(&c->model);
 }
 
 static float float_of(uint32_t bits)
@@ -109,7 +113,7 @@ static json_t *choice_of(const struct result_choice *r, size_t n_top,
 
 static void make_answer(struct claimant *c, enum claimant_form form)
 {
-    const struct result *r = &c->outcome.result;
+    const struct result *r = &c->run.result;
     json_t *request = json_loads(c->request, 0, NULL);
     json_t *choices = json_array();
     size_t n_top =
@@ -131,8 +135,8 @@ static void run(struct claimant *c)
 {
     struct run_options o = {&c->model, 1, "test", false};
 
-    run_fini(&c->outcome);
-    need(run_job(&o, &c->job, 1, &c->outcome) == 0, "run");
+    run_fini(&c->run);
+    need(run_job(&o, &c->job, 1, &c->run) == 0, "run");
 }
 
 void claimant_ask(struct claimant *c, const char *api, const char *request,
@@ -150,7 +154,7 @@ void claimant_ask(struct claimant *c, const char *api, const char *request,
     c->job.model = span_str("stories");
     c->job.manifest = span_str(c->manifest_leaf);
     run(c);
-    if (c->outcome.result.ok)
+    if (c->run.result.ok)
         make_answer(c, form);
 }
 

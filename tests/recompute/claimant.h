@@ -13,13 +13,13 @@
 #include "job/run.h"
 
 struct claimant {
-    struct served model;
+    struct deployment model;
     const char *api;
     char *request; /* JSON */
     char *manifest_leaf;
     struct job job;
-    struct outcome outcome; /* run 1 */
-    json_t *answer;         /* the honest answer */
+    struct run run; /* number 1 */
+    json_t *answer; /* the honest answer */
 };
 
 enum claimant_form { TEXT_ALONE, WITH_LOGPROBS, WITH_IDS };

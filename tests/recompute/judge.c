@@ -18,10 +18,9 @@
 #include "job/deployment.h"
 #include "job/run.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 #include "store/record.h"
 
-static struct served model;
+static struct deployment model;
 static struct record leaf;
 
 static struct span text_of(const json_t *o, const char *key)
@@ -65,7 +64,7 @@ static void judge(const json_t *o)
     struct job j = {.epoch = 1, .runs = 1};
     struct claim c = {.epoch = 1, .runs = 1};
     struct buffer ids = {0};
-    struct outcome out;
+    struct run run;
     struct comparison x;
 
     j.api = c.api = text_of(o, "api");
@@ -78,24 +77,28 @@ static void judge(const json_t *o)
     if (json_is_true(json_object_get(o, "forced")) && take_ids(&c, &ids))
         c.mode = j.mode = JOB_FORCED;
     j.claimed = span_of(ids.p, ids.n);
-    if (run_job(&options, &j, 1, &out) != 0 ||
-        compare(&c, &out.result, 1, &x) != 0)
+    if (run_job(&options, &j, 1, &run) != 0 ||
+        compare(&c, &run.result, 1, &x) != 0)
         exit(1);
     print(&x);
     compare_fini(&x);
-    run_fini(&out);
+    run_fini(&run);
     buffer_fini(&ids);
 }
 
 int main(int argc, char **argv)
 {
+    const struct engine_options options = {.threads = 1};
+    const struct engine *engine;
     struct error error = {""};
     char *line = NULL;
     size_t room = 0;
 
     if (argc != 2)
         return 2;
-    if (served_init(argv[1], 1, &model, &error) != 0 ||
+    engine = deployment_engine(argv[1]);
+    if (engine == NULL ||
+        deployment_open(engine, argv[1], &options, &model, &error) != 0 ||
         !manifest_record(&model.manifest, "stories", "", &leaf)) {
         fprintf(stderr, "judge: %s\n", error.text);
         return 3;
@@ -109,6 +112,6 @@ int main(int argc, char **argv)
         json_decref(o);
     }
     free(line);
-    served_fini(&model);
+    deployment_close(&model);
     return 0;
 }

@@ -35,7 +35,7 @@ static int list_candidates(void **state)
 
     claimant_open(&l.c);
     claimant_ask(&l.c, "openai.completions", asked, WITH_IDS);
-    own = l.c.outcome.result.choices;
+    own = l.c.run.result.choices;
     l.tokens_n = own->n_tokens;
     for (size_t i = 0; i < ALTERED; i++) {
         l.tokens[i] = calloc(own->n_tokens, sizeof *l.tokens[i]);
@@ -64,7 +64,7 @@ static int unlist(void **state)
 /* The answer against the first n of the list, as all there is or not. */
 static struct comparison compared(struct listed *l, size_t n, bool more)
 {
-    struct result r = l->c.outcome.result;
+    struct result r = l->c.run.result;
     struct comparison x;
     struct claim claim;
     char *body;

@@ -55,7 +55,7 @@ static void check_record(const struct claim *claim, const struct comparison *x)
     char *bytes;
     size_t n;
 
-    assert_true(verdict_record(claim, &c.outcome.result, x, &r));
+    assert_true(verdict_record(claim, &c.run.result, x, &r));
     if (!record_check_body(kind_find("verdict"), span_of(r.text, r.n), &why))
         fail_msg("%s", why);
     assert_int_equal(differences_write(&x->differences, &bytes, &n), 0);
@@ -70,7 +70,7 @@ static struct comparison compared(char **ret_body)
     struct claim claim = claimant_claim(&c, ret_body);
     struct comparison x;
 
-    assert_int_equal(compare(&claim, &c.outcome.result, 1, &x), 0);
+    assert_int_equal(compare(&claim, &c.run.result, 1, &x), 0);
     check_record(&claim, &x);
     return x;
 }
@@ -194,7 +194,7 @@ static void a_logprob_one_ulp_away_is_found_with_both_bits(void **state)
     json_array_set_new(list("token_logprobs"), 11, json_real(next_float(v)));
     expect(CLASS_LOGPROB, 0, 11);
     x = compared(&body);
-    t = &c.outcome.result.choices[0].tokens[11];
+    t = &c.run.result.choices[0].tokens[11];
     assert_int_equal(x.row->recomputed.bits, t->chosen.bits);
     assert_int_equal(x.row->claimed.bits, t->chosen.bits + 1);
     assert_int_equal(x.differences.n_top_claimed, 2);
@@ -265,7 +265,7 @@ static void altered_text_alone_is_a_token_difference(void **state)
 
     (void)state;
     claimant_ask(&c, "openai.completions", plain, TEXT_ALONE);
-    r = &c.outcome.result.choices[0];
+    r = &c.run.result.choices[0];
     (void)snprintf(text, sizeof text, "%.*s", (int)r->text.n,
                    (const char *)r->text.p);
     text[r->tokens[0].chosen.bytes.n + r->tokens[1].chosen.bytes.n] = '#';
@@ -279,7 +279,7 @@ static void cut_text_alone_is_a_length_difference(void **state)
 
     (void)state;
     claimant_ask(&c, "openai.completions", plain, TEXT_ALONE);
-    r = &c.outcome.result.choices[0];
+    r = &c.run.result.choices[0];
     json_object_set_new(
         claimant_choice(&c, 0), "text",
         json_stringn((const char *)r->text.p, r->tokens[0].chosen.bytes.n));
@@ -387,7 +387,7 @@ static void runs_that_differ_are_unstable(void **state)
     (void)state;
     claimant_ask(&c, "openai.completions", asked, WITH_IDS);
     claim = claimant_claim(&c, &body);
-    runs[0] = runs[1] = c.outcome.result;
+    runs[0] = runs[1] = c.run.result;
     runs[1].run = 2;
     assert_int_equal(compare(&claim, runs, 2, &x), 0);
     assert_int_equal(x.judgement.verdict, VERDICT_MATCH);
@@ -411,30 +411,30 @@ static void what_cannot_be_compared_says_why(void **state)
     claimant_ask(&c, "openai.completions", asked, WITH_IDS);
     claim = claimant_claim(&c, &body);
     claim.status = 500;
-    assert_int_equal(compare(&claim, &c.outcome.result, 1, &x), 0);
+    assert_int_equal(compare(&claim, &c.run.result, 1, &x), 0);
     assert_string_equal(x.judgement.reason, "error_answer");
     compare_fini(&x);
     claim.status = 200;
     claim.response = span_str("not json");
-    assert_int_equal(compare(&claim, &c.outcome.result, 1, &x), 0);
+    assert_int_equal(compare(&claim, &c.run.result, 1, &x), 0);
     assert_string_equal(x.judgement.reason, "unsupported_api");
     compare_fini(&x);
     claim.response = span_str("data: {\"choices\":[]}\n\n");
     claim.streamed = true;
-    assert_int_equal(compare(&claim, &c.outcome.result, 1, &x), 0);
+    assert_int_equal(compare(&claim, &c.run.result, 1, &x), 0);
     assert_string_equal(x.judgement.reason, "incomplete");
     compare_fini(&x);
     free(body);
-    c.outcome.result.nonce[0] ^= 1;
+    c.run.result.nonce[0] ^= 1;
     expect_reason("worker_failed");
-    c.outcome.result.nonce[0] ^= 1;
-    c.outcome.result.manifest[0] ^= 1;
+    c.run.result.nonce[0] ^= 1;
+    c.run.result.manifest[0] ^= 1;
     expect_reason("worker_failed");
-    c.outcome.result.manifest[0] ^= 1;
-    c.outcome.result.ok = false;
-    c.outcome.result.reason = span_str("no such word");
+    c.run.result.manifest[0] ^= 1;
+    c.run.result.ok = false;
+    c.run.result.reason = span_str("no such word");
     expect_reason("worker_failed");
-    c.outcome.result.reason = span_str("no_weights");
+    c.run.result.reason = span_str("no_weights");
     expect_reason("no_weights");
 }
 
@@ -464,14 +464,14 @@ static void forced_runs_agree_with_blind_ones(void **state)
     (void)state;
     claimant_ask(&c, "openai.completions", two, WITH_IDS);
     ids = ids_of_answer();
-    n = c.outcome.result.n_digests;
+    n = c.run.result.n_digests;
     assert_true(n > 0);
-    memcpy(digest, c.outcome.result.digests[n - 1].p, 32);
-    blind = c.outcome.result.choices[1];
+    memcpy(digest, c.run.result.digests[n - 1].p, 32);
+    blind = c.run.result.choices[1];
     assert_int_equal(blind.n_tokens, 8);
     claimant_force(&c, span_of(ids.p, ids.n));
-    assert_int_equal(c.outcome.result.n_digests, n);
-    assert_memory_equal(c.outcome.result.digests[n - 1].p, digest, 32);
+    assert_int_equal(c.run.result.n_digests, n);
+    assert_memory_equal(c.run.result.digests[n - 1].p, digest, 32);
     expect_match();
     buffer_fini(&ids);
 }

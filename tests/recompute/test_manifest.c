@@ -3,9 +3,9 @@
  * every file that decides an answer is in them.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/assay/assay.h"
 #include "recompute/error.h"
 #include "recompute/manifest.h"
-#include "recompute/model.h"
 #include "store/kind.h"
 #include "store/record.h"
 #include "tiny_model.h"
@@ -24,6 +24,22 @@ static void to_hex(const uint8_t digest[32], char hex[65])
 {
     for (size_t i = 0; i < 32; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* The manifest of a directory of our own numerics. */
+static int describe(const char *dir, struct manifest *m)
+{
+    struct error error = {""};
+    int err = manifest_init("fixed", "", m);
+
+    if (err == 0) {
+        err = engine_assay.files(dir, m, &error);
+        if (err == 0)
+            err = manifest_finish(m);
+        if (err != 0)
+            manifest_fini(m);
+    }
+    return err;
 }
 
 /* First 64 characters that this shell command prints in dir. */
@@ -54,7 +70,6 @@ static void digests_are_those_of_coreutils(void **state)
 {
     struct tiny_model t = tiny_model_default();
     struct manifest m;
-    struct error error;
     char dir[64];
 
     (void)state;
@@ -62,7 +77,7 @@ static void digests_are_those_of_coreutils(void **state)
     tiny_model_write(&t, dir);
     tiny_model_file(dir, "tokenizer.json", "{}", 2);
     tiny_model_file(dir, "README.md", "no part of it", 13);
-    assert_int_equal(manifest_init(dir, "fixed", "", &m, &error), 0);
+    assert_int_equal(describe(dir, &m), 0);
     assert_int_equal(m.n_files, 6);
     must_print(dir, m.weights, "sha256sum *.safetensors | sha256sum");
     must_print(dir, m.config, "sha256sum config.json");
@@ -82,15 +97,14 @@ static void every_file_changes_the_manifest(void **state)
         "tokenizer.json", "tokenizer_config.json", "model.safetensors"};
     struct tiny_model t = tiny_model_default();
     struct manifest before, after;
-    struct error error;
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(manifest_init(dir, "fixed", "", &before, &error), 0);
+    assert_int_equal(describe(dir, &before), 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         tiny_model_file(dir, names[i], "{ }", 3);
-        assert_int_equal(manifest_init(dir, "fixed", "", &after, &error), 0);
+        assert_int_equal(describe(dir, &after), 0);
         assert_memory_not_equal(before.manifest, after.manifest, 32);
         assert_int_equal(memcmp(before.weights, after.weights, 32) == 0,
                          i + 1 < sizeof(names) / sizeof(names[0]));
@@ -106,13 +120,12 @@ static void its_record_keeps_the_grammar(void **state)
     struct tiny_model t = tiny_model_default();
     static struct record r;
     struct manifest m;
-    struct error error;
     const char *text = "";
     char dir[64];
 
     (void)state;
     tiny_model_write(&t, dir);
-    assert_int_equal(manifest_init(dir, "fixed", "", &m, &error), 0);
+    assert_int_equal(describe(dir, &m), 0);
     assert_true(manifest_record(&m, "tiny model", "e0", &r));
     if (!record_check_body(kind_find("manifest"), span_of(r.text, r.n), &text))
         fail_msg("%s", text);
@@ -123,11 +136,9 @@ static void its_record_keeps_the_grammar(void **state)
 static void a_directory_without_a_model_is_refused(void **state)
 {
     struct manifest m;
-    struct error error;
 
     (void)state;
-    assert_int_equal(manifest_init("/nonexistent", "fixed", "", &m, &error),
-                     -ENOENT);
+    assert_int_equal(describe("/nonexistent", &m), -ENOENT);
 }
 
 int main(void)

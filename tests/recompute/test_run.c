@@ -33,7 +33,7 @@ static int close_model(void **state)
 static const struct result *ask(const char *api, const char *request)
 {
     claimant_ask(&c, api, request, TEXT_ALONE);
-    return &c.outcome.result;
+    return &c.run.result;
 }
 
 static void expect_text(const char *request, const char *text,
@@ -109,9 +109,9 @@ static void seed_and_choice_decide_and_nothing_else(void **state)
     (void)state;
     (void)snprintf(text, sizeof text, request, 11);
     assert_int_equal(result_digest(ask("openai.completions", text), first), 0);
-    assert_int_equal(c.outcome.result.n_choices, 4);
-    assert_false(span_eq(c.outcome.result.choices[0].text,
-                         c.outcome.result.choices[1].text));
+    assert_int_equal(c.run.result.n_choices, 4);
+    assert_false(
+        span_eq(c.run.result.choices[0].text, c.run.result.choices[1].text));
     assert_int_equal(result_digest(ask("openai.completions", text), again), 0);
     assert_memory_equal(first, again, 32);
     (void)snprintf(text, sizeof text, request, 12);
@@ -164,23 +164,23 @@ static void what_is_not_done_has_its_reason(void **state)
            "unsupported_parameter");
 }
 
-static void run_again(struct outcome *o)
+static void run_again(struct run *r)
 {
     struct run_options options = {&c.model, 1, "test", false};
 
-    assert_int_equal(run_job(&options, &c.job, 1, o), 0);
+    assert_int_equal(run_job(&options, &c.job, 1, r), 0);
 }
 
 static void expect_reason(const char *reason)
 {
-    struct outcome o;
+    struct run r;
 
-    run_again(&o);
-    assert_false(o.result.ok);
-    if (!span_eq_str(o.result.reason, reason))
-        fail_msg("%.*s", (int)o.result.reason.n,
-                 (const char *)o.result.reason.p);
-    run_fini(&o);
+    run_again(&r);
+    assert_false(r.result.ok);
+    if (!span_eq_str(r.result.reason, reason))
+        fail_msg("%.*s", (int)r.result.reason.n,
+                 (const char *)r.result.reason.p);
+    run_fini(&r);
 }
 
 static void the_manifest_chooses_the_model(void **state)
@@ -213,16 +213,16 @@ static void malformed_claimed_ids_fail_the_worker(void **state)
 
 static void ids_outside_the_vocabulary_are_answered_blind(void **state)
 {
-    struct outcome o;
+    struct run r;
 
     (void)state;
     ask("openai.completions", "{\"prompt\":\"a\",\"temperature\":0}");
     c.job.mode = JOB_FORCED;
     c.job.claimed = span_of("\0\0\0\1\xff\xff\xff\xff", 8);
-    run_again(&o);
-    assert_true(o.result.ok);
-    assert_int_equal(o.result.choices[0].n_tokens, 16);
-    run_fini(&o);
+    run_again(&r);
+    assert_true(r.result.ok);
+    assert_int_equal(r.result.choices[0].n_tokens, 16);
+    run_fini(&r);
 }
 
 int main(void)

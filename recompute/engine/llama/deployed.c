@@ -4,6 +4,7 @@
  */
 #include "engine/llama/deployed.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,19 +21,10 @@
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/manifest.h"
-#include "recompute/model.h"
 
 /* Rows of a stream from which flash attention goes over tiles, and cells from
  * which it may split one row over the engine's threads. */
 enum { ENGINE_MAX = 1 << 20, TILED_ROWS = 64, SPLIT_CELLS = 512 };
-
-bool deployed_is(const char *dir)
-{
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof(path), "%s/engine.json", dir);
-
-    return n < (int)sizeof(path) && access(path, F_OK) == 0;
-}
 
 static int read_declaration(const char *dir, struct declaration *d,
                             struct error *error)
@@ -50,11 +42,51 @@ static int read_declaration(const char *dir, struct declaration *d,
     return err;
 }
 
+bool deployed_is(const char *dir)
+{
+    struct declaration *d;
+    struct error error;
+    char path[PATH_MAX];
+    bool ours = true;
+    int n = snprintf(path, sizeof(path), "%s/engine.json", dir);
+
+    if (n >= (int)sizeof(path) || access(path, F_OK) != 0)
+        return false;
+    d = calloc(1, sizeof(*d));
+    if (d && read_declaration(dir, d, &error) == 0 && d->engine[0])
+        ours = strcmp(d->engine, RECIPE_ENGINE) == 0;
+    free(d);
+    return ours;
+}
+
+static bool is_gguf(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n >= 5 && n < MANIFEST_NAME_MAX &&
+           strcmp(name + n - 5, ".gguf") == 0;
+}
+
+int deployed_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
+                       struct error *ret_error)
+{
+    DIR *d = opendir(dir);
+    size_t n = 0;
+
+    if (!d)
+        return error_set(ret_error, -errno, "%s: %s", dir, strerror(errno));
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        if (is_gguf(e->d_name) && n++ == 0)
+            strcpy(ret_name, e->d_name); /* it fits */
+    (void)closedir(d);                   /* only read */
+    return n == 1 ? 0 : error_refuse(ret_error, "%zu GGUF files, not one", n);
+}
+
 static int open_gguf(const char *dir, struct gguf **ret_g, struct error *error)
 {
     char name[MANIFEST_NAME_MAX], path[PATH_MAX];
 
-    int err = manifest_find_gguf(dir, name, error);
+    int err = deployed_find_gguf(dir, name, error);
     if (err)
         return err;
     if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
@@ -116,13 +148,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-int deployed_alternative_path(const char *dir, const char *name, char *to,
-                              size_t size)
+/* Where engine.json in dir means the file that it calls name. */
+static int path_of(const char *dir, const char *name, char **ret_path)
 {
-    int n = name[0] == '/' ? snprintf(to, size, "%s", name)
-                           : snprintf(to, size, "%s/%s", dir, name);
+    int n = name[0] == '/' ? asprintf(ret_path, "%s", name)
+                           : asprintf(ret_path, "%s/%s", dir, name);
 
-    return n < (int)size ? 0 : -ENAMETOOLONG;
+    return n < 0 ? -ENOMEM : 0;
 }
 
 /* Weights that the deployment names beside its own. */
@@ -130,16 +162,18 @@ static int add_weights(struct deployed *d, const char *dir, const char *name,
                        struct error *error)
 {
     struct alternative *a = &d->alternatives[d->n_alternatives];
-    char path[PATH_MAX];
+    char *path = NULL;
 
     *a = (struct alternative){.d = {.recipe = d->recipe, .pool = d->pool}};
-    int err = deployed_alternative_path(dir, name, path, sizeof(path));
+    int err = path_of(dir, name, &path);
     err = err ? err : gguf_open(path, &a->d.gguf, error);
     err = err ? err : open_weights(&a->d, error);
     if (err) {
         close_weights(&a->d);
+        free(path);
         return err;
     }
+    a->path = path;
     if (strcmp(a->d.types, d->types) != 0)
         (void)snprintf(a->words, sizeof(a->words), "%s weights, declared %s",
                        a->d.types, d->types); /* fits */
@@ -213,9 +247,11 @@ int deployed_init(const char *dir, const char *recipes, unsigned threads,
 
 void deployed_fini(struct deployed *d)
 {
-    for (size_t i = 0; i < d->n_alternatives; i++)
+    for (size_t i = 0; i < d->n_alternatives; i++) {
+        free(d->alternatives[i].path);
         if (!d->alternatives[i].own_recipe)
             close_weights(&d->alternatives[i].d);
+    }
     free(d->alternatives);
     if (d->pool)
         pool_close(d->pool);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "engine/llama/recipe.h"
+#include "recompute/manifest.h"
 
 struct gguf;
 struct llama_chat;
@@ -44,10 +45,16 @@ struct alternative {
     struct deployed d; /* without alternatives of its own */
     bool own_recipe;   /* only the recipe is not the declared one's */
     char file[128];    /* of other weights, as engine.json names them */
+    char *path;        /* where they lie */
 };
 
-/* The directory is one of these: it has an engine.json. */
+/* The directory is one of these: it has an engine.json that names this engine,
+ * or none, or that cannot be read. */
 bool deployed_is(const char *dir);
+
+/* The only file of dir whose name ends in .gguf; -EINVAL: none, or several. */
+int deployed_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
+                       struct error *ret_error);
 
 /* -EINVAL: a file is refused, or no recipe covers it; ret_error says which.
  * Else the errno of reading. threads: of our own, 0: all. The caller ends
@@ -55,11 +62,6 @@ bool deployed_is(const char *dir);
 int deployed_init(const char *dir, const char *recipes, unsigned threads,
                   struct deployed *ret_d, struct error *ret_error);
 void deployed_fini(struct deployed *d);
-
-/* Where engine.json in dir means the file that it calls name.
- * -ENAMETOOLONG. */
-int deployed_alternative_path(const char *dir, const char *name, char *to,
-                              size_t size);
 
 /* No batch can change what this deployment computes, whatever else it ran or
  * had cached: its products are invariant, cells follow positions (-np), and

@@ -1,5 +1,6 @@
 /*
- * llama.c - one job packet of a llama.cpp deployment: llama.h.
+ * llama.c - llama.cpp as a row of the table of engines, and one of its jobs:
+ * llama.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/llama/llama.h"
@@ -9,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/llama_answer.h"
 #include "engine/llama/plan_llama.h"
 #include "engine/llama/request.h"
 #include "engine/llama/search_llama.h"
-#include "job/run.h"
+#include "engine/llama/vocab/chat.h"
+#include "recompute/manifest.h"
 #include "store/dialect.h"
 
 /* A job being run. */
@@ -141,9 +144,9 @@ static int finish(struct work *w)
     struct result *r = &w->o->result;
     int err = 0;
 
-    r->choices = arena_take(&w->o->arena, w->n, sizeof *r->choices);
+    r->choices = arena_take(w->o->memory, w->n, sizeof *r->choices);
     for (size_t k = 0; err == 0 && r->choices != NULL && k < w->n; k++) {
-        err = llama_answer_finish(&w->answers[k], &w->o->arena, &r->choices[k]);
+        err = llama_answer_finish(&w->answers[k], w->o->memory, &r->choices[k]);
         set_finish(w, &r->choices[k]);
         r->n_choices = k + 1;
     }
@@ -151,11 +154,11 @@ static int finish(struct work *w)
         r->prompt_tokens = r->choices[0].n_prompt_ids;
         r->completion_tokens = r->choices[0].n_tokens;
     }
-    return w->o->arena.failed ? -ENOMEM : err;
+    return w->o->memory->failed ? -ENOMEM : err;
 }
 
 /* The request is read; w->request is ended by the caller. */
-static int run(struct work *w, const char **ret_reason)
+static int run_request(struct work *w, const char **ret_reason)
 {
     int err;
 
@@ -172,8 +175,8 @@ static int run(struct work *w, const char **ret_reason)
     return err;
 }
 
-int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
-              const char **ret_reason)
+static int run_on(const struct deployed *d, const struct job *j,
+                  struct outcome *o, const char **ret_reason)
 {
     struct llama_request_model m =
         llama_request_model_of(d->text, d->chat, &d->recipe);
@@ -188,9 +191,116 @@ int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
     if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
         err = llama_request_init(api, &x.request, &m, &w.request, ret_reason);
     if (err == 0) {
-        err = run(&w, ret_reason);
+        err = run_request(&w, ret_reason);
         llama_request_fini(&w.request);
     }
     dialect_free(&x);
     return err;
 }
+
+/* A deployment with what is said of it. */
+struct opened {
+    struct deployed d;
+    struct engine_facts facts;
+    struct engine_alternative *alternatives;
+    char summary[192];
+};
+
+static int add_files(const char *dir, struct manifest *m,
+                     struct error *ret_error)
+{
+    char name[MANIFEST_NAME_MAX];
+    int err = deployed_find_gguf(dir, name, ret_error);
+
+    if (err == 0)
+        err = manifest_add(m, dir, "engine.json", MANIFEST_OTHER, ret_error);
+    return err != 0 ? err
+                    : manifest_add(m, dir, name, MANIFEST_WEIGHTS, ret_error);
+}
+
+static void close_model(void *model)
+{
+    struct opened *e = model;
+
+    deployed_fini(&e->d);
+    free(e->alternatives);
+    free(e);
+}
+
+static int fill_facts(struct opened *e)
+{
+    const struct deployed *d = &e->d;
+
+    e->alternatives = calloc(d->n_alternatives + 1, sizeof *e->alternatives);
+    if (e->alternatives == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < d->n_alternatives; i++) {
+        const struct alternative *a = &d->alternatives[i];
+
+        e->alternatives[i].words = a->words;
+        e->alternatives[i].file = a->own_recipe ? NULL : a->file;
+        e->alternatives[i].path = a->path;
+    }
+    (void)snprintf(e->summary, sizeof e->summary,
+                   "recipe=%s variant=%s template=%s", d->recipe.name,
+                   d->recipe.variant, llama_chat_name(d->chat)); /* fits */
+    e->facts = (struct engine_facts){
+        .recipe = d->recipe.name,
+        .level = deployed_invariant(d) ? "invariant" : "search",
+        .needs = deployed_invariant(d) ? "feed again" : "feed neighbours again",
+        .summary = e->summary,
+        .alternatives = e->alternatives,
+        .n_alternatives = d->n_alternatives};
+    return 0;
+}
+
+static int open_model(const char *dir, const struct engine_options *o,
+                      void **ret_model, struct error *ret_error)
+{
+    unsigned threads = o->facts_only ? 1 : o->threads;
+    struct opened *e = calloc(1, sizeof *e);
+    int err = e == NULL ? -ENOMEM : 0;
+
+    if (err == 0)
+        err = deployed_init(dir, o->recipes, threads, &e->d, ret_error);
+    if (err != 0) {
+        free(e);
+        return err;
+    }
+    err = fill_facts(e);
+    if (err != 0) {
+        close_model(e);
+        return err;
+    }
+    *ret_model = e;
+    return 0;
+}
+
+static const struct engine_facts *facts(const void *model)
+{
+    const struct opened *e = model;
+
+    return &e->facts;
+}
+
+static int run(void *model, const struct job *j, size_t alternative,
+               struct outcome *o, const char **ret_reason)
+{
+    const struct opened *e = model;
+
+    return run_on(alternative == ENGINE_DECLARED
+                      ? &e->d
+                      : &e->d.alternatives[alternative - 1].d,
+                  j, o, ret_reason);
+}
+
+const struct engine engine_llama = {
+    .name = RECIPE_ENGINE,
+    .numerics = "ggml",
+    .owns = deployed_is,
+    .files = add_files,
+    .open = open_model,
+    .close = close_model,
+    .facts = facts,
+    .run = run,
+};

@@ -1,5 +1,16 @@
 /*
- * llama.h - one job packet of a llama.cpp deployment.
+ * llama.h - the engine llama.cpp: llama-server with its CPU back end, as
+ * docs/engines.md says it. A directory that holds an engine.json of it and one
+ * GGUF file is a deployment.
+ *
+ *     engine.json -> declaration -\
+ *     recipes -------> recipe -----+-> deployed: weights, vocabulary, chat
+ *     GGUF file ------------------/    template, rules of the build
+ *                                          |
+ *     job -> request -> llama_answer <-- one of:
+ *                          plan_llama    the feed's batches, run again
+ *                          (alone)       no batch can change a bit
+ *                          search_llama  batches that are looked for
  *
  * What the answer is recomputed from, in this order:
  *   plan       the packet's feed messages are the engine's feed, and tell
@@ -19,13 +30,8 @@
 #ifndef LLAMA_ENGINE_H
 #define LLAMA_ENGINE_H
 
-struct deployed;
-struct job;
-struct outcome;
+#include "recompute/engine.h"
 
-/* Fills choices, counts, route and level of the outcome. 0, or an errno with
- * *ret_reason a word of docs/records.md. */
-int run_llama(const struct deployed *d, const struct job *j, struct outcome *o,
-              const char **ret_reason);
+extern const struct engine engine_llama;
 
 #endif

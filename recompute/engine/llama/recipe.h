@@ -20,6 +20,8 @@
 
 struct declaration;
 
+#define RECIPE_ENGINE "llama.cpp"
+
 struct recipe {
     char name[64];    /* "llama.cpp-b11434" */
     char variant[32]; /* "avx512-bf16" */

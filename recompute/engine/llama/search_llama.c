@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "engine/llama/answers.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/llama_answer.h"
-#include "job/run.h"
+#include "recompute/engine.h"
 #include "search/search.h"
 #include "store/dialect.h"
 
@@ -81,12 +82,12 @@ static void open_text(struct hunt *h)
         c->sampling == NULL || a->tokens_out == 0 ||
         a->tokens_out > c->choice->text.n + STOP_TOKENS)
         return;
-    open = arena_take(&h->s->o->arena, 1, sizeof *open);
+    open = arena_take(h->s->o->memory, 1, sizeof *open);
     if (open == NULL)
         return;
     *open = *c->choice;
     open->tokens =
-        arena_take(&h->s->o->arena, a->tokens_out, sizeof *open->tokens);
+        arena_take(h->s->o->memory, a->tokens_out, sizeof *open->tokens);
     if (open->tokens == NULL)
         return;
     open->n_tokens = a->tokens_out;
@@ -119,7 +120,7 @@ static int read_all(struct hunt *h)
             h->claims[at++] = h->read[i].answers.claims[k];
     if (err == 0 && h->own != 0)
         open_text(h);
-    return h->s->o->arena.failed ? -ENOMEM : err;
+    return h->s->o->memory->failed ? -ENOMEM : err;
 }
 
 static void hunt_fini(struct hunt *h)
@@ -237,11 +238,11 @@ static bool lengthen(struct hunt *h, size_t claim)
         a->n <= n || c->n_stops == 0 || c->open_ids ||
         n >= told->n_tokens + STOP_TOKENS)
         return false;
-    longer = arena_take(&h->s->o->arena, 1, sizeof *longer);
+    longer = arena_take(h->s->o->memory, 1, sizeof *longer);
     if (longer == NULL)
         return false;
     *longer = *told;
-    longer->tokens = arena_take(&h->s->o->arena, n + 1, sizeof *longer->tokens);
+    longer->tokens = arena_take(h->s->o->memory, n + 1, sizeof *longer->tokens);
     if (longer->tokens == NULL)
         return false;
     memcpy(longer->tokens, c->choice->tokens, n * sizeof *longer->tokens);
@@ -267,7 +268,7 @@ static int search_once(struct hunt *h, bool *ret_more)
     for (size_t i = 0; err == 0 && i < h->own; i++)
         if (lengthen(h, i))
             *ret_more = true;
-    return h->s->o->arena.failed ? -ENOMEM : err;
+    return h->s->o->memory->failed ? -ENOMEM : err;
 }
 
 static int search_own(struct hunt *h)
@@ -305,7 +306,7 @@ static const char *doubt(const struct hunt *h, size_t claim)
 
 static void say(const struct hunt *h, const char *why, size_t step)
 {
-    char *words = arena_take(&h->s->o->arena, WORDS_MAX, 1);
+    char *words = arena_take(h->s->o->memory, WORDS_MAX, 1);
 
     if (words == NULL)
         return;

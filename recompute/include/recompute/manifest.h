@@ -2,14 +2,11 @@
  * manifest.h - which model exactly: a digest of every file that decides what
  * it answers, as registered in the record `manifest`.
  *
- * Files, in byte order of their names: config.json, generation_config.json,
- * tokenizer.json, tokenizer_config.json, chat_template.jinja,
- * model.safetensors, model.safetensors.index.json and the shards it names;
- * those that exist. Of a llama.cpp deployment (numerics ggml): engine.json and
- * the GGUF file, which holds tokenizer and template too. `weights` is the
- * SHA-256 of what sha256sum(1) prints for the safetensors or GGUF files in that
- * order ("HEX  NAME LF" each), so anyone can
- * make it again with coreutils. `manifest` is the SHA-256 of the text
+ * Files stand in byte order of their names; which they are, and what each of
+ * them is for, is what an engine says of its directories (engine.h). `weights`
+ * is the SHA-256 of what sha256sum(1) prints for the files with weights in that
+ * order ("HEX  NAME LF" each), so anyone can make it again with coreutils.
+ * `manifest` is the SHA-256 of the text
  *
  *     assay-manifest/1 LF  numerics NAME LF  recipe NAME LF
  *     "HEX  NAME LF" of every file
@@ -29,8 +26,18 @@ struct error;
 
 enum { MANIFEST_NAME_MAX = 128, MANIFEST_FILES_MAX = 192 };
 
+/* What a file is for; of all but weights and others there is one at most. */
+enum manifest_role {
+    MANIFEST_OTHER,
+    MANIFEST_WEIGHTS,
+    MANIFEST_CONFIG,
+    MANIFEST_TOKENIZER,
+    MANIFEST_TEMPLATE
+};
+
 struct manifest_file {
     char name[MANIFEST_NAME_MAX];
+    enum manifest_role role;
     uint64_t bytes;
     uint8_t sha256[32];
 };
@@ -39,34 +46,32 @@ struct manifest {
     struct manifest_file *files;
     size_t n_files;
     char numerics[32], recipe[64];
-    /* Of a deployment what its jobs are run by without a feed: "invariant",
-     * "search". Not in the digest: it follows from the files. */
-    char level[16];
-    char needs[32]; /* what its jobs need (docs/records.md), likewise */
-    /* Files of a deployment's alternatives (llama/deployment.h), likewise: that
-     * they are named is in engine.json. */
+    /* What its jobs are run by without a feed, and what they need
+     * (docs/records.md). Not in the digest: both follow from the files. */
+    char level[16], needs[32];
+    /* Files of other weights that a mismatch is tried with, likewise: that they
+     * are named is in a file above. */
     struct manifest_file *alternatives;
     size_t n_alternatives;
     uint8_t manifest[32], weights[32];
-    /* Zeros when there is no such file. template: chat_template.jinja, or
-     * tokenizer_config.json where the template stands in there. */
-    uint8_t config[32], tokenizer[32], template[32];
+    uint8_t config[32], tokenizer[32], template[32]; /* zeros: no such file */
 };
 
-/* The only file of dir whose name ends in .gguf; -EINVAL: none, or several. */
-int manifest_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
-                       struct error *ret_error);
-
-/* Reads and hashes the files of dir. numerics: "fixed" or "ggml"; recipe may
- * be empty.
- * Returns as model_open. The caller ends ret_m with manifest_fini. */
-int manifest_init(const char *dir, const char *numerics, const char *recipe,
-                  struct manifest *ret_m, struct error *ret_error);
+/* Empty; recipe may be "". -ENOMEM. The caller ends *ret_m with manifest_fini,
+ * after success only. */
+int manifest_init(const char *numerics, const char *recipe,
+                  struct manifest *ret_m);
 void manifest_fini(struct manifest *m);
-/* Hashes a file as an alternative, under the name that engine.json gives it.
- * Errors as manifest_init. */
+/* Hashes DIR/NAME. -EINVAL: too many files or too long a name; errno of
+ * reading, with words; -ENOMEM. */
+int manifest_add(struct manifest *m, const char *dir, const char *name,
+                 enum manifest_role role, struct error *ret_error);
+/* Hashes a file as an alternative, under the name that it is declared by.
+ * Errors as manifest_add. */
 int manifest_add_alternative(struct manifest *m, const char *path,
                              const char *name, struct error *ret_error);
+/* All files are there: makes the digests over them. -ENOMEM. */
+int manifest_finish(struct manifest *m);
 
 /* Writes the keys of kind `manifest`; model: its public name; engine: who
  * serves it, may be empty. False if they do not fit. */
