@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "row.h"
+#include "dialect/apis/apis.h"
 
 static const struct dialect *const dialects[] = {
     &openai_chat,   &openai_completions, &openai_responses, &anthropic_messages,

@@ -2,11 +2,11 @@
  * facts.c - the few keys under which all APIs keep model, id and counts.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "facts.h"
+#include "dialect/facts.h"
 
 #include <string.h>
 
-#include "skim.h"
+#include "dialect/skim.h"
 
 /* Elements of a list of texts or of lists of ids; 0: it is one prompt. */
 static uint64_t count_prompts(struct span value)

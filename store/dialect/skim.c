@@ -2,7 +2,7 @@
  * skim.c - a walk over JSON text by its quotes and brackets.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "skim.h"
+#include "dialect/skim.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "facts.h"
+#include "dialect/facts.h"
 #include "store/dialect.h"
 
 enum { TAIL = 4 }; /* last data events looked into */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "indexer.h"
+#include "index/indexer.h"
 #include "store/kind.h"
 #include "store/note.h"
 #include "store/sha256.h"

@@ -1,7 +1,7 @@
 /*
  * fixture.h - an index with made-up records, for tests of the page: the
- * tables of store/index_schema.c, filled row by row. A record is a list of
- * "key", "value" pairs, NULL at the end; keys left out are 0, empty, or 32
+ * tables of store/index/index_schema.c, filled row by row. A record is a list
+ * of "key", "value" pairs, NULL at the end; keys left out are 0, empty, or 32
  * zero bytes; a `many` key is given once an element, its columns separated by
  * commas.
  * SPDX-License-Identifier: Apache-2.0

@@ -4,8 +4,8 @@
  * Comes in: method, target and decoded bodies of one exchange (exchange.h).
  * Goes out: the request's prompt and sampling parameters, the answer's tokens,
  * logprobs, usage and ends, whole or from server-sent events. One file an API
- * under store/dialect/, one row each in its table. Never called by the store
- * daemon: the tap uses it for the summary, compare and recompute in full.
+ * under store/dialect/apis/, one row each in its table. Never called by the
+ * store daemon: the tap uses it for the summary, compare and recompute in full.
  *
  * Names: openai.chat (/v1/chat/completions), openai.completions
  * (/v1/completions), openai.responses (/v1/responses), anthropic.messages
