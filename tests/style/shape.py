@@ -6,12 +6,14 @@
   the folder's name, private in it or public, and opens with a comment of six
   lines or more,
   name of a source that stands more than three times in the rooms,
+  guard of more than one header,
 
 and exits 1 if there is any.
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
 import os
+import re
 import sys
 
 import tree
@@ -44,9 +46,10 @@ def chapterless(root, paths):
         room, name = tree.room_of(folder), os.path.basename(folder)
         chapters = [f"{folder}/{name}.h", f"{room}/include/{room}/{name}.h"]
         found = [path for path in chapters if path in paths]
+        lengths = [opening(os.path.join(root, path)) for path in found]
         if not found:
             yield f"{folder}: no chapter, which would be {chapters[0]}"
-        elif max(opening(os.path.join(root, p)) for p in found) < LEAST_CHAPTER:
+        elif max(lengths) < LEAST_CHAPTER:
             yield f"{found[0]}: a chapter opens with {LEAST_CHAPTER} lines"
 
 
@@ -61,13 +64,27 @@ def repeated(paths):
                    f"(at most {MOST_OF_A_NAME}): {' '.join(found)}")
 
 
+def guards(root, paths):
+    """Guards that would hide a header behind another."""
+    named = collections.defaultdict(list)
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8") as text:
+            match = re.search(r"^#ifndef (\w+_H)$", text.read(), re.M)
+        if match:
+            named[match.group(1)].append(path)
+    for guard, found in sorted(named.items()):
+        if len(found) > 1:
+            yield f"{guard} guards {' and '.join(found)}"
+
+
 def main():
     """Checks one tree."""
     here = os.path.dirname(os.path.abspath(__file__))
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "../..")
     rooms = [path for room in tree.ROOMS for path in tree.sources(root, room)]
-    offences = [*crowded(rooms + tree.sources(root, "tests")),
-                *chapterless(root, rooms), *repeated(rooms)]
+    every = rooms + tree.sources(root, "tests")
+    offences = [*crowded(every), *chapterless(root, rooms), *repeated(rooms),
+                *guards(root, every)]
     print("\n".join(offences), end="\n" if offences else "")
     sys.exit(1 if offences else 0)
 

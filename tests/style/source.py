@@ -2,7 +2,9 @@
 """source.py FILE... - what each source must be by itself. Prints, with its
 place, each
 
-  file that does not open with what it is and one licence line,
+  file that does not open with its name, what it is, and one licence line,
+  header whose guard does not end with its name,
+  system header after one of ours, a file's first include apart,
   file over 600 lines; over 800 where its opening says why it is one:
   ` * One file, since ...`,
   function over 60 lines, and function or pointer to one that takes more than
@@ -14,6 +16,7 @@ place, each
 and exits 1 if there is any.
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import re
 import sys
 
@@ -23,6 +26,7 @@ MOST_LINES_OF_FUNCTION = 60
 MOST_PARAMETERS = 5
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
+INCLUDE = re.compile(r'^#\s*include (["<])', re.M)
 EXEMPT = "NOLINTNEXTLINE(readability-function-size)"
 ONE_FILE = re.compile(r"^ \* One file, since ", re.M)
 
@@ -108,17 +112,34 @@ def name_before(tokens, opening):
     return words[-1] if words else "?"
 
 
-def check_whole(text):
+def check_whole(path, text):
     """Offences of the file as a whole: (line, what)."""
     count = text.count("\n")
     opening = text.split("*/")[0]
-    if not text.startswith("/*"):
-        yield 1, "says not what it is"
+    name = os.path.basename(path)
+    titles = r"/\*\s+(\* )?([\w/.]+, )*" + re.escape(name)
+    if not re.match(titles + "[ ,]", opening):
+        yield 1, f"opens not with: {name} - what it is"
     if text.count(LICENCE) != 1:
         yield 1, "not one SPDX line"
     most = MOST_LINES_OF_ONE if ONE_FILE.search(opening) else MOST_LINES
     if count > most:
         yield count, f"{count} lines (at most {most})"
+
+
+def check_head(path, text):
+    """Offences of guard and includes."""
+    guard = re.search(r"^#ifndef (\w+)_H$", text, re.M)
+    name = re.sub(r"\W", "_", os.path.basename(path)[:-2]).upper()
+    if path.endswith(".h") and not (
+            guard and f"_{guard.group(1)}".endswith(f"_{name}")):
+        yield 1, f"the guard is not ..{name}_H"
+    ours = False
+    for match in list(INCLUDE.finditer(text))[1:]:
+        if ours and match.group(1) == "<":
+            yield (text.count("\n", 0, match.start()) + 1,
+                   "a system header after one of ours")
+        ours = match.group(1) == '"'
 
 
 def is_exempt(text, tokens, opening):
@@ -180,7 +201,8 @@ def check(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     tokens = Tokens(text)
-    found = [*check_whole(text), *check_functions(text, tokens),
+    found = [*check_whole(path, text), *check_head(path, text),
+             *check_functions(text, tokens),
              *check_dialect(tokens, path.startswith("tests/"))]
     return [f"{path}:{line}: {what}" for line, what in sorted(found)]
 

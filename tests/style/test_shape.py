@@ -53,6 +53,11 @@ class Shape(made_up.MadeUp):
                      "read.c stands 4 times (at most 3): config/read.c "
                      "store/read.c tap/read.c web/read.c")
 
+    def test_a_guard_of_two_headers_is_an_offence(self):
+        self.offence({"tap/net/a.h": "#ifndef A_H\n",
+                      "tests/tap/a.h": "/* a. */\n#ifndef A_H\n"},
+                     "A_H guards tap/net/a.h and tests/tap/a.h")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -26,9 +26,29 @@ class Source(made_up.MadeUp):
 
     def test_a_source_opens_with_what_it_is_and_one_licence_line(self):
         self.clean(OPENING)
-        self.offence("int x;\n" + OPENING, "1: says not what it is")
+        self.clean(OPENING.replace("x.c", "w.c, x.c"))
+        self.offence("int x;\n" + OPENING,
+                     "1: opens not with: x.c - what it is")
         self.offence("/* x.c - it. */\n", "1: not one SPDX line")
         self.offence(OPENING + OPENING, "1: not one SPDX line")
+
+    def test_a_file_that_was_moved_bears_its_new_name(self):
+        self.offence(OPENING, "1: opens not with: y.c - what it is",
+                     path="y.c")
+
+    def test_a_guard_ends_with_the_headers_name(self):
+        opening = OPENING.replace("x.c", "a_b.h")
+        self.clean(opening + "#ifndef ROOM_A_B_H\n", path="tap/a_b.h")
+        self.offence(opening + "#ifndef ROOM_B_H\n",
+                     "1: the guard is not ..A_B_H", path="tap/a_b.h")
+        self.offence(opening, "1: the guard is not ..A_B_H", path="a_b.h")
+
+    def test_the_own_header_stands_first_then_the_systems_then_ours(self):
+        self.clean(OPENING + '#include "x.h"\n\n#include <stdio.h>\n\n'
+                   '#include "y.h"\n#include "z.h"\n')
+        self.offence(OPENING + '#include "x.h"\n#include "y.h"\n\n'
+                     '#include <stdio.h>\n',
+                     "8: a system header after one of ours")
 
     def test_a_file_ends_at_600_lines(self):
         self.clean(OPENING + "int x;\n" * 596)
@@ -51,7 +71,8 @@ class Source(made_up.MadeUp):
         self.clean(OPENING + "int x[] = {\n" + "f(1),\n" * 80 + "};\n")
 
     def test_a_part_is_held_to_it_too(self):
-        self.offence(OPENING + "int f(void)\n{\n" + "f();\n" * 60 + "}\n",
+        self.offence(OPENING.replace("x.c", "x.inc")
+                     + "int f(void)\n{\n" + "f();\n" * 60 + "}\n",
                      "6: f: 61 lines (at most 60)", path="x.inc")
 
     def test_a_function_takes_five_parameters(self):
@@ -103,7 +124,7 @@ class Source(made_up.MadeUp):
     def test_names_are_not_pasted_together(self):
         text = OPENING + "#define X(name) int \\\n    f_##name(void);\n"
         self.offence(text, "6: a name that is pasted together")
-        self.clean(text, path="tests/x.h")
+        self.clean(text, path="tests/x.c")
 
 
 if __name__ == "__main__":
