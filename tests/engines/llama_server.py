@@ -162,13 +162,8 @@ def processor():
 
 
 def deployment(directory, gguf, flags, threads, isa=None):
-<<<<<<< HEAD
     """Writes the directory that declares what is served; isa: of another
     machine than this one."""
-=======
-    """Writes the directory that declares what is served; isa: of this machine,
-    unless another is named."""
->>>>>>> fffcc18 (recompute: engines are rows of one table)
     os.makedirs(directory)
     os.symlink(gguf, os.path.join(directory, "model.gguf"))
     with open(os.path.join(directory, "engine.json"), "w") as f:

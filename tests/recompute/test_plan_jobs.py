@@ -96,11 +96,7 @@ class PlanJobs(unittest.TestCase):
         llama_server.deployment(
             declared, os.path.join(SHARED, "captures", "engines", "llama.cpp",
                                    "libllama", "s260k-f32.gguf"),
-<<<<<<< HEAD
             list(flags), 1, "AVX-512, AVX512_BF16")
-=======
-            list(flags), 1, "AVX2")
->>>>>>> fffcc18 (recompute: engines are rows of one table)
 
         def run(job):
             path = os.path.join(self.top, "x.job")
