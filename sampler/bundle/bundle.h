@@ -15,9 +15,18 @@
  *   epoch-N/draw.txt      the drawn units with their tickets
  *   epoch-N/verdicts.txt  what came back for each
  *
- * The last three are left out as long as the epoch has no such record. What
- * lies in epoch-N follows from log/leaves and is there to be read; nothing
+ * The last three files are left out as long as the epoch has no such record.
+ * What lies in epoch-N follows from log/leaves and is there to be read; nothing
  * rests on it. No file holds content of a request or an answer.
+ *
+ * The way there and back, without a database:
+ *
+ *     leaves -> leafset.h -> dossier.h: the epoch's records and what follows
+ *                                |     from them alone
+ *         export.h <-------------+-------------> verify (a folder of its own)
+ *         makes files of it                      makes them again, compares
+ *
+ * Sees draw and seed.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SAMPLER_BUNDLE_H

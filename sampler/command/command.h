@@ -1,5 +1,14 @@
 /*
  * command.h - the table of assay-sampler's commands.
+ *
+ *     assay-sampler NAME OPERANDS   settings, sampler_open  (sampler_main.c)
+ *         close, reveal, certify, enrol, policy: once       command.c
+ *         list: the epochs, and what each waits for         command_list.c
+ *         run: closes and advances by itself, for ever      command_run.c
+ *         chain: a party's own, without record or settings  command_chain.c
+ *
+ * A command says what it did on stdout, what went wrong on stderr, and gives an
+ * exit code (config/exit.h). Sees epoch and seed; nothing of the room sees it.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SAMPLER_COMMAND_H

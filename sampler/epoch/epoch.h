@@ -4,6 +4,14 @@
  *   findings -> frame_close -> signed checkpoint -> reveals, born afterwards
  *   -> seed -> draw -> (jobs, results, verdicts by others) -> certificate
  *
+ * Each step is a file of this folder. It acts through two things:
+ *
+ *     epochs.h: what the index shows of epochs  <---.
+ *     writer.h: records to assay-store, and on ---> the index, when it shows
+ *               only when it shows them             what was added
+ *
+ * Sees draw, seed and reconcile (findings.c alone).
+ *
  * Every step looks at the record first and adds only what is missing, so any
  * of them may be repeated after any crash. One sampler acts at a time: the
  * caller holds epoch_lock. Nothing is ever drawn twice, and a missing reveal

@@ -1,6 +1,17 @@
 /*
  * verify.h - the auditor's check of a bundle: everything that follows from its
- * bytes and a public key. No database, no network, no clock.
+ * bytes and a public key. No database, no network, no clock. Sees bundle, draw
+ * and seed.
+ *
+ *     files -> leaves -> signature -> tree -> records        verify_log.c
+ *       -> genesis, policy, frame, close                     verify_epoch.c
+ *       -> order, reveals, VRF, seed, draw                   verify_draw.c
+ *       -> jobs, verdicts, answers, certificate              verify_answers.c
+ *       -> report.h: a row a check, and what is proved
+ *
+ * What a check has shown the next ones rest on; where one fails, those that
+ * would rest on it are "not checked". Whatever can be made again is, and then
+ * compared byte by byte with what the bundle says.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SAMPLER_VERIFY_H

@@ -2,6 +2,9 @@
  * cgi.h - one request as a web server hands it over (RFC 3875), and the
  * answer going back.
  *
+ *     environment, body --> cgi_read: cgi.c, params.h --> struct cgi_request
+ *     struct cgi_answer --> cgi_write: cgi_answer.c ----> header and body
+ *
  * Comes in: the environment and at most CGI_BODY_MAX bytes of body. Goes out:
  * a request whose parts are decoded once and bounded, or the HTTP status to
  * refuse it with. argv is never looked at (RFC 3875 section 4.4 lets a server

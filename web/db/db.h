@@ -1,5 +1,12 @@
 /*
- * db.h - reading the index: one read transaction a request, with a deadline.
+ * db.h - reading the index: one read transaction a request, with a deadline;
+ * and with it the folder db, what the pages read of the record. Sees the
+ * store, no markup and no request.
+ *
+ *     db.h: transaction, deadline, one statement
+ *       <- where.h: a SELECT that grows by conditions
+ *       <- epoch.h: an epoch's numbers      <- review.h: what people decided
+ *       <- checkpoints.h: the signed checkpoint over a leaf
  *
  * Errors stick: after the first one every query is empty, and whoever opened
  * the database asks once, at the end, before anything is sent.

@@ -1,5 +1,9 @@
 /*
- * html.h - the only writer of markup.
+ * html.h - the only writer of markup; and with it the folder html, how foreign
+ * text, numbers and times are written. Sees nothing of the record.
+ *
+ *     glyph.h: which character is drawn how --> html
+ *     format.h: counts, shares, times, hashes    bits.h: floats by their bits
  *
  * Comes in: names of elements and attributes as literals, everything else as
  * foreign text. Goes out: one page in memory. Text is escaped for where it

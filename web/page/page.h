@@ -1,7 +1,16 @@
 /*
  * page.h - a page while it is made: what it was asked, what it may read, and
- * the answer that grows. Page functions (pages.h) take one and return the
- * HTTP status; they write html, or a table that is html, JSON or CSV.
+ * the answer that grows; and with it the folder page, the parts that pages are
+ * made of. Sees cgi, db and html, which do not see one another.
+ *
+ *     site.c: read, find, open --> page function --> settle, send
+ *                                     |
+ *         layout.c: head, bar, foot   |   form.h: what changes something
+ *         list.h: filters, cursor     |   chart.h: bars of epochs
+ *         table.h: rows as html, JSON, CSV
+ *
+ * Page functions (pages/pages.h, unit/unit.h) take one and return the HTTP
+ * status; they write html, or a table that is html, JSON or CSV.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEB_PAGE_H

@@ -1,5 +1,15 @@
 /*
- * draw.h - the draw: from a frame and a seed, which units are checked.
+ * draw.h - the draw: from a frame and a seed, which units are checked; and with
+ * it the folder draw: what is drawn, what came back, and what that is worth.
+ * Pure arithmetic over structs: sees the seed's folder, no record of an epoch,
+ * no index. Sampler and auditor call the same functions.
+ *
+ *     policy.h: strata, sizes --.
+ *     frame.h: units -----------+--> draw --> answers.h: verdicts, the worst
+ *     seed.h -------------------'                 |      of each unit
+ *                                                 v
+ *              account.h: the records that say so <-- bound.h: how many bad
+ *                                                     units stay possible
  *
  *     ticket(unit) = HMAC-SHA-256(seed, "assay-ticket/v1" || 0x00 || unit)
  *

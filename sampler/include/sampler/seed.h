@@ -1,5 +1,14 @@
 /*
- * seed.h - the seed of an epoch's draw, from a text that anybody can hash.
+ * seed.h - the seed of an epoch's draw, from a text that anybody can hash; and
+ * with it the folder seed: whence a draw's chance comes, and how anybody holds
+ * us to it. Sees bytes alone: no record, no index, no clock.
+ *
+ *     chain.h   a party's chain of values, fixed when it enrols --.
+ *     vrf.h     the appliance's value, from its key and alpha ----+-> seed
+ *               frame root and policy of the closed epoch --------'
+ *
+ * None of the three can be chosen once another is known: chain and key were
+ * fixed before, the frame is sealed before a value of either is told.
  *
  *     assay-seed/v1
  *     origin ORIGIN
