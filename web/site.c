@@ -115,11 +115,10 @@ static int open_record(struct page *p)
 /* Errors that stuck while the page was made outrank what it returned. */
 static int settle(struct page *p, int status)
 {
-    if (p->db.error == SQLITE_OK)
+    if (p->db.err == 0)
         return p->html.failed ? 500 : status;
-    p->why = p->db.error == SQLITE_INTERRUPT
-                 ? "The query took too long; narrow it down."
-                 : "The index could not be read.";
+    p->why = p->db.err == -EINTR ? "The query took too long; narrow it down."
+                                 : "The index could not be read.";
     return 503;
 }
 
@@ -165,7 +164,7 @@ static void refuse(struct page *p, int status)
     json_decref(p->json);
     p->json = NULL;
     p->format = p->format == PAGE_CSV ? PAGE_HTML : p->format;
-    if (p->db.error != SQLITE_OK)
+    if (p->db.err != 0)
         db_end(&p->db); /* the status line shall not ask it again */
     page_error(p, status);
 }

@@ -28,7 +28,7 @@ const char *seal_words(enum seal_state state)
 static bool load_key(struct db *db, struct note_key *ret_k)
 {
     struct query q =
-        query_open(db, "SELECT log_vkey FROM genesis ORDER BY seq LIMIT 1");
+        db_query(db, "SELECT log_vkey FROM genesis ORDER BY seq LIMIT 1");
     bool found =
         query_next(&q) && note_key_parse(query_span(&q, 0), ret_k) == PARSE_OK;
 
@@ -68,7 +68,7 @@ void sealed_find(struct db *db, uint64_t leaf, enum sealed_which which,
                  struct sealed *ret_s)
 {
     struct sealed s = {.state = SEAL_NONE};
-    struct query q = query_open(
+    struct query q = db_query(
         db, which == SEALED_FIRST
                 ? "SELECT size, root, note FROM checkpoint WHERE size > ? "
                   "ORDER BY size LIMIT 1"

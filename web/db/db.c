@@ -4,7 +4,7 @@
  */
 #include "db/db.h"
 
-#include <stddef.h>
+#include <errno.h>
 #include <time.h>
 
 enum { PROGRESS_STEPS = 4000 }; /* virtual machine steps between looks */
@@ -24,10 +24,11 @@ static int past_deadline(void *p)
     return monotonic_ns() > d->deadline_ns;
 }
 
-static void note_error(struct db *d, int code)
+static void run(struct db *d, const char *sql)
 {
-    if (d->error == SQLITE_OK && code != SQLITE_OK)
-        d->error = code;
+    if (sqlite3_exec(d->handle, sql, NULL, NULL, NULL) != SQLITE_OK &&
+        d->err == 0)
+        d->err = -EIO;
 }
 
 void db_begin(struct db *d, sqlite3 *handle, int deadline_ms)
@@ -35,12 +36,10 @@ void db_begin(struct db *d, sqlite3 *handle, int deadline_ms)
     *d = (struct db){.handle = handle};
     d->deadline_ns = monotonic_ns() + (int64_t)deadline_ms * 1000000;
     sqlite3_progress_handler(handle, PROGRESS_STEPS, past_deadline, d);
-    note_error(d, sqlite3_exec(handle,
-                               "PRAGMA query_only=1;"
-                               "PRAGMA trusted_schema=0;"
-                               "PRAGMA temp_store=MEMORY;"
-                               "BEGIN",
-                               NULL, NULL, NULL));
+    run(d, "PRAGMA query_only=1;"
+           "PRAGMA trusted_schema=0;"
+           "PRAGMA temp_store=MEMORY;"
+           "BEGIN");
 }
 
 void db_end(struct db *d)
@@ -52,86 +51,19 @@ void db_end(struct db *d)
 
 void db_refresh(struct db *d)
 {
-    note_error(d, sqlite3_exec(d->handle, "COMMIT;BEGIN", NULL, NULL, NULL));
+    run(d, "COMMIT;BEGIN");
 }
 
-struct query query_open(struct db *d, const char *sql)
+struct query db_query(struct db *d, const char *sql)
 {
-    struct query q = {.db = d};
-
-    if (d->error == SQLITE_OK)
-        note_error(d, sqlite3_prepare_v2(d->handle, sql, -1, &q.stmt, NULL));
-    return q;
-}
-
-void query_bind_u64(struct query *q, int i, uint64_t value)
-{
-    if (q->stmt != NULL)
-        note_error(q->db, sqlite3_bind_int64(q->stmt, i, (sqlite3_int64)value));
-}
-
-void query_bind_bytes(struct query *q, int i, struct span bytes)
-{
-    if (q->stmt != NULL)
-        note_error(q->db, sqlite3_bind_blob(q->stmt, i, bytes.p, (int)bytes.n,
-                                            SQLITE_STATIC));
-}
-
-void query_bind_text(struct query *q, int i, const char *text)
-{
-    if (q->stmt != NULL)
-        note_error(q->db,
-                   sqlite3_bind_text(q->stmt, i, text, -1, SQLITE_STATIC));
-}
-
-bool query_next(struct query *q)
-{
-    int code;
-
-    if (q->stmt == NULL || q->db->error != SQLITE_OK)
-        return false;
-    code = sqlite3_step(q->stmt);
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
-        note_error(q->db, code);
-    return code == SQLITE_ROW;
-}
-
-void query_close(struct query *q)
-{
-    (void)sqlite3_finalize(q->stmt); /* repeats what query_next noted */
-    q->stmt = NULL;
-}
-
-uint64_t query_u64(const struct query *q, int i)
-{
-    return (uint64_t)sqlite3_column_int64(q->stmt, i);
-}
-
-struct span query_span(const struct query *q, int i)
-{
-    const void *p = sqlite3_column_blob(q->stmt, i);
-
-    return span_of(p, (size_t)sqlite3_column_bytes(q->stmt, i));
-}
-
-bool query_null(const struct query *q, int i)
-{
-    return sqlite3_column_type(q->stmt, i) == SQLITE_NULL;
-}
-
-const char *query_text(const struct query *q, int i)
-{
-    const unsigned char *text = sqlite3_column_text(q->stmt, i);
-
-    return text == NULL ? "" : (const char *)text;
+    return query_open(d->handle, sql, &d->err);
 }
 
 uint64_t db_u64(struct db *d, const char *sql, uint64_t otherwise)
 {
-    struct query q = query_open(d, sql);
-    uint64_t value =
-        query_next(&q) && !query_null(&q, 0) ? query_u64(&q, 0) : otherwise;
+    struct query q = db_query(d, sql);
+    uint64_t value = otherwise;
 
-    query_close(&q);
+    (void)query_one(&q, &value); /* without a row it stands; d has an error */
     return value;
 }

@@ -60,7 +60,7 @@ static void read_certificate(const struct query *q, struct epoch *e)
 
 static void load_certificate(struct db *db, struct epoch *e)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         db, "SELECT seq, from_ns, to_ns, seen, frame, incomplete, unparsed, "
             "loss, findings, drawn, \"match\", mismatch, unstable, "
             "uncheckable, unanswered, confidence_ppm, bound_ppm, bound_units, "
@@ -74,7 +74,7 @@ static void load_certificate(struct db *db, struct epoch *e)
 
 static uint64_t count(struct db *db, const char *sql, uint64_t a, uint64_t b)
 {
-    struct query q = query_open(db, sql);
+    struct query q = db_query(db, sql);
     uint64_t n;
 
     query_bind_u64(&q, 1, a);
@@ -105,10 +105,10 @@ static void load_progress(struct db *db, struct epoch *e)
                      "SELECT count(*) FROM draw d JOIN draw_drawn m ON "
                      "m.seq = d.seq WHERE d.epoch = ? AND ?2 = ?2",
                      e->number, 0);
-    q = query_open(db, "SELECT v.verdict, count(*) FROM verdict v WHERE "
-                       "v.epoch = ? AND NOT EXISTS (SELECT 1 FROM verdict o "
-                       "WHERE o.object = v.object AND o.seq > v.seq) "
-                       "GROUP BY v.verdict");
+    q = db_query(db, "SELECT v.verdict, count(*) FROM verdict v WHERE "
+                     "v.epoch = ? AND NOT EXISTS (SELECT 1 FROM verdict o "
+                     "WHERE o.object = v.object AND o.seq > v.seq) "
+                     "GROUP BY v.verdict");
     query_bind_u64(&q, 1, e->number);
     while (query_next(&q))
         add_verdicts(e, query_text(&q, 0), query_u64(&q, 1));
@@ -136,7 +136,7 @@ static void complete(struct db *db, struct epoch *e)
 size_t epochs_load(struct db *db, uint64_t before, struct epoch *ret_e,
                    size_t max)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         db, FRAME "WHERE epoch < ? ORDER BY epoch DESC, seq DESC LIMIT ?");
     size_t n = 0;
 
@@ -153,7 +153,7 @@ size_t epochs_load(struct db *db, uint64_t before, struct epoch *ret_e,
 bool epoch_load(struct db *db, uint64_t number, struct epoch *ret_e)
 {
     struct query q =
-        query_open(db, FRAME "WHERE epoch = ? ORDER BY seq DESC LIMIT 1");
+        db_query(db, FRAME "WHERE epoch = ? ORDER BY seq DESC LIMIT 1");
     bool found;
 
     query_bind_u64(&q, 1, number);

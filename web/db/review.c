@@ -73,9 +73,9 @@ static void set_base(struct review_state *s, struct span unit)
 static uint64_t load_verdict(struct db *db, struct span unit,
                              struct review_state *s)
 {
-    struct query q = query_open(
-        db, "SELECT seq, unit, verdict FROM verdict WHERE object = ? "
-            "ORDER BY seq DESC LIMIT 1");
+    struct query q =
+        db_query(db, "SELECT seq, unit, verdict FROM verdict WHERE object = ? "
+                     "ORDER BY seq DESC LIMIT 1");
     uint64_t seq = 0;
 
     query_bind_bytes(&q, 1, unit);
@@ -97,8 +97,8 @@ void review_load(struct db *db, struct span unit, struct review_state *ret_s)
 
     set_base(&s, unit);
     since = load_verdict(db, unit, &s);
-    q = query_open(db, "SELECT seq, unit, action, actor, disposition FROM "
-                       "review WHERE object = ? ORDER BY seq");
+    q = db_query(db, "SELECT seq, unit, action, actor, disposition FROM "
+                     "review WHERE object = ? ORDER BY seq");
     query_bind_bytes(&q, 1, unit);
     while (query_next(&q)) {
         apply(&s, query_text(&q, 2), query_text(&q, 3), query_text(&q, 4));

@@ -33,11 +33,11 @@ void where_u64(struct where *w, const char *sql, uint64_t value)
 
 struct query where_open(const struct where *w, struct db *db)
 {
-    struct query q = query_open(db, w->sql);
+    struct query q = db_query(db, w->sql);
 
     for (size_t i = 0; i < w->n_binds; i++)
         if (w->binds[i].text != NULL)
-            query_bind_text(&q, (int)i + 1, w->binds[i].text);
+            query_bind_text(&q, (int)i + 1, span_str(w->binds[i].text));
         else
             query_bind_u64(&q, (int)i + 1, w->binds[i].number);
     return q;

@@ -88,7 +88,7 @@ static void status_open(struct page *p, bool good)
 
 static void status_capture(struct page *p)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT to_ns, payload_bytes, frames, gap_bytes FROM traffic "
                 "ORDER BY seq DESC LIMIT 1");
     int64_t age_ns;
@@ -123,7 +123,7 @@ static void status_log(struct page *p)
 
 static void status_recompute(struct page *p)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT e, (SELECT count(*) FROM draw d JOIN draw_drawn m ON "
                 "m.seq = d.seq WHERE d.epoch = e), (SELECT count(*) FROM "
                 "verdict v WHERE v.epoch = e) FROM (SELECT max(epoch) AS e "

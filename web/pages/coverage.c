@@ -30,7 +30,7 @@ static const struct head account_heads[] = {
 static void write_account(struct page *p)
 {
     struct table t;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db,
         "SELECT tap, from_ns, to_ns, frames, payload_bytes, attributed_bytes, "
         "retransmitted_bytes, unparsed_bytes, pending_bytes, gap_bytes, "
@@ -50,7 +50,7 @@ static void write_account(struct page *p)
 static void say_account(struct page *p)
 {
     struct html *h = &p->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db,
         "SELECT count(*), sum(payload_bytes), sum(attributed_bytes), "
         "sum(retransmitted_bytes), sum(unparsed_bytes), sum(gap_bytes) FROM "
@@ -89,7 +89,7 @@ static const struct head cause_heads[] = {
 /* sql: cause, records, count, bytes, last. */
 static void write_causes(struct page *p, const char *caption, const char *sql)
 {
-    struct query q = query_open(&p->db, sql);
+    struct query q = db_query(&p->db, sql);
     struct table t;
 
     table_begin(&t, p, cause_heads, caption);

@@ -99,7 +99,7 @@ static void fact_count(struct page *p, const char *name, uint64_t n)
 static void write_frame(struct page *p, const struct epoch *e)
 {
     struct html *h = &p->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT seq, reason, frame_root, policy FROM frame_close WHERE "
                 "epoch = ? ORDER BY seq DESC LIMIT 1");
 
@@ -129,8 +129,8 @@ static void write_reveals(struct page *p, const struct epoch *e)
 {
     struct html *h = &p->html;
     struct query q =
-        query_open(&p->db, "SELECT party, value, time_ns, seq FROM reveal "
-                           "WHERE epoch = ? ORDER BY seq");
+        db_query(&p->db, "SELECT party, value, time_ns, seq FROM reveal "
+                         "WHERE epoch = ? ORDER BY seq");
     static const struct head reveal_heads[] = {
         {"party", "Party", CELL_TEXT}, {"value", "Revealed", CELL_CODE},
         {"time", "When", CELL_TIME},   {"seq", "Leaf", CELL_COUNT},
@@ -158,7 +158,7 @@ static void write_reveals(struct page *p, const struct epoch *e)
 static void write_seed(struct page *p, const struct epoch *e)
 {
     struct html *h = &p->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT checkpoint_size, checkpoint_root, vrf_pi, seed, text, "
                 "seq FROM seed WHERE epoch = ? ORDER BY seq DESC LIMIT 1");
     bool found;
@@ -208,7 +208,7 @@ static const struct head draw_heads[] = {
 static void write_draw(struct page *p, const struct epoch *e)
 {
     struct html *h = &p->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db,
         "SELECT m.frame_index, m.stratum, m.object, (SELECT trim(v.verdict || "
         "' ' || replace(v.class, '-', '')) FROM verdict v WHERE v.object = "

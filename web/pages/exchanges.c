@@ -122,7 +122,7 @@ static void order(struct where *w, const char *result, const char *class)
 /* An epoch is a stretch of the log. */
 static void filter_epoch(struct page *p, struct where *w, uint64_t epoch)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT first, \"end\" FROM frame_close WHERE epoch = ? "
                 "ORDER BY seq DESC LIMIT 1");
 

@@ -10,8 +10,8 @@
 static void write_identity(struct page *p)
 {
     struct html *h = &p->html;
-    struct query q = query_open(&p->db, "SELECT origin, log_vkey, time_ns FROM "
-                                        "genesis ORDER BY seq LIMIT 1");
+    struct query q = db_query(&p->db, "SELECT origin, log_vkey, time_ns FROM "
+                                      "genesis ORDER BY seq LIMIT 1");
 
     html_open_class(h, "dl", "facts");
     if (query_next(&q)) {
@@ -50,7 +50,7 @@ static const struct head heads[] = {
 
 static void write_list(struct page *p)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db,
         "SELECT size, root FROM checkpoint ORDER BY size DESC LIMIT 20");
     struct table t;

@@ -174,12 +174,12 @@ static void card_seen(struct page *p, const struct epoch *e)
 static uint64_t findings_of(struct page *p, const struct epoch *e,
                             const char *class)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT count(*) FROM finding WHERE epoch = ? AND class = ?");
     uint64_t n;
 
     query_bind_u64(&q, 1, e->number);
-    query_bind_text(&q, 2, class);
+    query_bind_text(&q, 2, span_str(class));
     n = query_next(&q) ? query_u64(&q, 0) : 0;
     query_close(&q);
     return n;
@@ -317,8 +317,8 @@ static const struct head stratum_heads[] = {
 static void write_strata(struct page *p, const struct epoch *e)
 {
     struct query q =
-        query_open(&p->db, "SELECT name, n, drawn, failed, bound_units FROM "
-                           "certificate_stratum WHERE seq = ? ORDER BY pos");
+        db_query(&p->db, "SELECT name, n, drawn, failed, bound_units FROM "
+                         "certificate_stratum WHERE seq = ? ORDER BY pos");
     struct table t;
 
     query_bind_u64(&q, 1, e->certificate_seq);
@@ -338,8 +338,8 @@ static void write_uncovered(struct page *p, const struct epoch *e)
 {
     struct html *h = &p->html;
     struct query q =
-        query_open(&p->db, "SELECT what, count FROM certificate_uncovered "
-                           "WHERE seq = ? ORDER BY pos");
+        db_query(&p->db, "SELECT what, count FROM certificate_uncovered "
+                         "WHERE seq = ? ORDER BY pos");
     size_t n = 0;
 
     query_bind_u64(&q, 1, e->certificate_seq);

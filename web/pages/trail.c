@@ -50,7 +50,7 @@ int show_trail(struct page *p)
                      "Every note, decision and opening of stored content, as "
                      "leaves of the log. Nothing here can be taken back.");
     }
-    q = query_open(&p->db, sql);
+    q = db_query(&p->db, sql);
     query_bind_u64(&q, 1, k.a);
     query_bind_u64(&q, 2, left + 1);
     table_begin(&t, p, heads, "Review and access, newest first");

@@ -36,7 +36,7 @@ bool unit_has_place(const struct unit *u)
 
 static uint64_t number(struct unit *u, const char *sql, uint64_t a)
 {
-    struct query q = query_open(&u->page->db, sql);
+    struct query q = db_query(&u->page->db, sql);
     uint64_t n;
 
     query_bind_u64(&q, 1, a);
@@ -47,7 +47,7 @@ static uint64_t number(struct unit *u, const char *sql, uint64_t a)
 
 static void load_draw(struct unit *u)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &u->page->db, "SELECT m.seq, m.pos, m.frame_index, d.epoch FROM "
                       "draw_drawn m JOIN draw d ON d.seq = m.seq WHERE "
                       "m.object = ? LIMIT 1");
@@ -67,9 +67,9 @@ static void load_draw(struct unit *u)
                        "SELECT count(*) FROM draw d JOIN draw_drawn m ON "
                        "m.seq = d.seq WHERE d.epoch = ?",
                        u->draw_epoch);
-    q = query_open(&u->page->db,
-                   "SELECT count(*) FROM draw d JOIN draw_drawn m ON m.seq = "
-                   "d.seq WHERE d.epoch = ? AND d.seq < ?");
+    q = db_query(&u->page->db,
+                 "SELECT count(*) FROM draw d JOIN draw_drawn m ON m.seq = "
+                 "d.seq WHERE d.epoch = ? AND d.seq < ?");
     query_bind_u64(&q, 1, u->draw_epoch);
     query_bind_u64(&q, 2, u->draw_seq);
     u->draw_rank += 1 + (query_next(&q) ? query_u64(&q, 0) : 0);
@@ -84,10 +84,10 @@ bool unit_load(struct page *p, struct unit *ret_u)
     *u = (struct unit){.page = p};
     if (!page_parse_unit(p->id, u->hash))
         return false;
-    u->exchange = query_open(&p->db, EXCHANGE);
+    u->exchange = db_query(&p->db, EXCHANGE);
     query_bind_bytes(&u->exchange, 1, unit_hash(u));
     found = query_next(&u->exchange);
-    u->verdict = query_open(&p->db, VERDICT);
+    u->verdict = db_query(&p->db, VERDICT);
     query_bind_bytes(&u->verdict, 1, unit_hash(u));
     u->judged = query_next(&u->verdict);
     load_draw(u);

@@ -14,9 +14,9 @@
 
 static struct query open_steps(struct unit *u, const char *sql)
 {
-    struct query q = query_open(&u->page->db, sql);
+    struct query q = db_query(&u->page->db, sql);
 
-    query_bind_text(&q, 1, query_text(&u->exchange, X_API_ID));
+    query_bind_text(&q, 1, span_str(query_text(&u->exchange, X_API_ID)));
     query_bind_u64(&q, 2,
                    unit_has_place(u) ? query_u64(&u->verdict, V_CHOICE) : 0);
     return q;
@@ -46,7 +46,7 @@ static uint64_t wanted(struct unit *u)
 static void write_members(struct unit *u, uint64_t seq, uint64_t pos)
 {
     struct html *h = &u->page->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &u->page->db,
         "SELECT m.pos, m.request, m.start, m.n, m.cached, (SELECT x.unit FROM "
         "exchange x WHERE x.api_id = m.request LIMIT 1) FROM batch_step_member "

@@ -63,7 +63,7 @@ static void write_none(struct unit *u, const struct query *q)
 /* The newest try of this verdict's epoch. */
 static void write_reproduced(struct unit *u)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &u->page->db, "SELECT \"by\", detail, tokens, logprobs, evidence_bits "
                       "FROM reproduced WHERE object = ? AND epoch = ? ORDER BY "
                       "seq DESC LIMIT 1");

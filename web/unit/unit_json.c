@@ -45,7 +45,7 @@ static json_t *value(const struct query *q, int i)
 
 static json_t *rows(struct unit *u, const char *sql)
 {
-    struct query q = query_open(&u->page->db, sql);
+    struct query q = db_query(&u->page->db, sql);
     json_t *list = json_array();
 
     query_bind_bytes(&q, 1, unit_hash(u));

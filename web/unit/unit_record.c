@@ -45,8 +45,8 @@ static void fact_digest(struct page *p, const char *name, struct span s)
 static void fact_alternatives(struct page *p, uint64_t manifest_seq)
 {
     struct query q =
-        query_open(&p->db, "SELECT name, sha256 FROM manifest_alternative "
-                           "WHERE seq = ? ORDER BY pos");
+        db_query(&p->db, "SELECT name, sha256 FROM manifest_alternative "
+                         "WHERE seq = ? ORDER BY pos");
 
     query_bind_u64(&q, 1, manifest_seq);
     while (query_next(&q)) {
@@ -86,7 +86,7 @@ static void write_manifest_row(struct unit *u, const struct query *q)
 void unit_write_manifest(struct unit *u)
 {
     struct html *h = &u->page->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &u->page->db,
         "SELECT model, engine, numerics, recipe, weights, config, tokenizer, "
         "template, seq, time_ns FROM manifest WHERE manifest = ? ORDER BY seq "
@@ -140,7 +140,7 @@ static void fact_epoch(struct unit *u)
 {
     struct page *p = u->page;
     struct html *h = &p->html;
-    struct query q = query_open(
+    struct query q = db_query(
         &p->db, "SELECT epoch FROM frame_close WHERE first <= ?1 AND \"end\" > "
                 "?1 ORDER BY epoch DESC LIMIT 1");
 
@@ -160,8 +160,8 @@ static void fact_draw(struct unit *u)
     struct page *p = u->page;
     struct html *h = &p->html;
     struct query q =
-        query_open(&p->db, "SELECT seed FROM seed WHERE epoch = ? ORDER BY seq "
-                           "DESC LIMIT 1");
+        db_query(&p->db, "SELECT seed FROM seed WHERE epoch = ? ORDER BY seq "
+                         "DESC LIMIT 1");
 
     query_bind_u64(&q, 1, u->draw_epoch);
     page_fact(p, "Draw");
@@ -206,7 +206,7 @@ void unit_write_integrity(struct unit *u)
  * yet right after the draw. */
 static bool has_packet(struct unit *u)
 {
-    struct query q = query_open(
+    struct query q = db_query(
         &u->page->db, "SELECT 1 FROM job WHERE object = ? AND epoch = ? AND "
                       "mode <> 'none' LIMIT 1");
     bool found;
@@ -249,9 +249,9 @@ void unit_write_findings(struct unit *u)
 {
     struct page *p = u->page;
     struct query q =
-        query_open(&p->db, "SELECT class, engine, step, expected, seen, "
-                           "detail FROM finding WHERE object = ? ORDER BY "
-                           "seq DESC LIMIT 20");
+        db_query(&p->db, "SELECT class, engine, step, expected, seen, "
+                         "detail FROM finding WHERE object = ? ORDER BY "
+                         "seq DESC LIMIT 20");
     struct table t;
 
     query_bind_bytes(&q, 1, unit_hash(u));
@@ -320,15 +320,15 @@ void unit_write_similar(struct unit *u)
 
     if (!u->judged || strcmp(query_text(&u->verdict, V_VERDICT), "MATCH") == 0)
         return;
-    q = query_open(&p->db,
-                   "SELECT v.time_ns, v.object, v.position FROM verdict v JOIN "
-                   "exchange x ON x.unit = v.object WHERE v.verdict = ? AND "
-                   "v.class = ? AND v.seq < ? AND x.model = ? AND v.object <> "
-                   "? ORDER BY v.seq DESC LIMIT ?");
-    query_bind_text(&q, 1, query_text(&u->verdict, V_VERDICT));
-    query_bind_text(&q, 2, query_text(&u->verdict, V_CLASS));
+    q = db_query(&p->db,
+                 "SELECT v.time_ns, v.object, v.position FROM verdict v JOIN "
+                 "exchange x ON x.unit = v.object WHERE v.verdict = ? AND "
+                 "v.class = ? AND v.seq < ? AND x.model = ? AND v.object <> "
+                 "? ORDER BY v.seq DESC LIMIT ?");
+    query_bind_text(&q, 1, span_str(query_text(&u->verdict, V_VERDICT)));
+    query_bind_text(&q, 2, span_str(query_text(&u->verdict, V_CLASS)));
     query_bind_u64(&q, 3, query_u64(&u->verdict, V_SEQ));
-    query_bind_text(&q, 4, query_text(&u->exchange, X_MODEL));
+    query_bind_text(&q, 4, span_str(query_text(&u->exchange, X_MODEL)));
     query_bind_bytes(&q, 5, unit_hash(u));
     query_bind_u64(&q, 6, SIMILAR_COUNT_MAX);
     page_section(p, "similar", "Earlier cases like it");

@@ -31,7 +31,7 @@ static const char trail_sql[] =
 static void write_trail(struct unit *u)
 {
     struct page *p = u->page;
-    struct query q = query_open(&p->db, trail_sql);
+    struct query q = db_query(&p->db, trail_sql);
     struct table t;
 
     query_bind_bytes(&q, 1, unit_hash(u));
