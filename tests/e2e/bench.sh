@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 build=${BUILD:-$root/build}
 top=$(mktemp -d "${TMPDIR:-/tmp}/assay-bench-XXXXXX")
+export ASSAY_RECORDINGS=$build/tests/recordings
 pid=
 trap '[ -z "$pid" ] || kill "$pid"; rm -rf "$top"' EXIT
 : >"$top/figures"
@@ -94,7 +95,7 @@ recompute_bench() {
     local model
     echo "# SmolLM2-135M in numerics fixed, beside OpenBLAS sgemm"
     model=$(python3 tests/recompute/test_transformers.py --model \
-        "$root/../shared" | tail -1)
+        "$ASSAY_RECORDINGS/models" | tail -1)
     for threads in 1 2; do
         "$build/tests/recompute/bench_recompute" -t $threads "$model" |
             sed "s/^/threads_${threads}_/"

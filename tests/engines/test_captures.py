@@ -21,6 +21,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "recordings"))
+import recordings  # noqa: E402
+
 LAST = re.compile(r"requests (\d+) logprobs (\d+) differing (\d+) "
                   r"undecided (\d+)$")
 
@@ -34,17 +38,14 @@ UNDECIDED = {
 
 def folders(captures):
     """(name, folder, model) of every capture of llama-server."""
-    found = []
-    for path in sorted(glob.glob(captures + "/llama.cpp*/*/engine.json")):
-        folder = os.path.dirname(path)
-        name = json.load(open(path, encoding="utf-8")).get("model", "")
-        for where in (folder, captures + "/llama.cpp/libllama"):
-            model = os.path.join(where, name)
-            if name.endswith(".gguf") and os.path.exists(model):
-                found.append((os.path.relpath(folder, captures), folder,
-                              model))
-                break
-    return found
+    for name in recordings.folders(captures, "llama.cpp", "llama.cpp-b11434"):
+        folder = os.path.join(captures, name)
+        with open(folder + "/engine.json", encoding="utf-8") as f:
+            model = os.path.join(folder, json.load(f)["model"])
+        if not os.path.exists(model):
+            model = os.path.join(captures, "llama.cpp", "libllama",
+                                 os.path.basename(model))
+        yield name, folder, model
 
 
 def logprobs_in(node):
@@ -184,7 +185,6 @@ def full_batches(program, captures):
 
 def main():
     program, captures, what = sys.argv[1:]
-    assert folders(captures), "no captures in " + captures
     {"plan": by_plan, "http": by_http, "controls": controls}[what](
         program, captures)
 

@@ -3,7 +3,7 @@
  * seeded, is chosen again from recomputed logits; and under another seed, a
  * lower top-p the seeded ones are not.
  *
- * usage: test_llama_choices SHARED_DIR
+ * usage: test_llama_choices RECORDINGS
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -163,7 +163,7 @@ static void model_named(const char *dir, char ret_name[64])
 }
 
 /* The file engine.json names, in the folder or beside the library's. */
-static int open_model(const char *shared, const char *dir, struct bench *b)
+static int open_model(const char *recordings, const char *dir, struct bench *b)
 {
     char name[64], path[1200];
     struct error error;
@@ -172,9 +172,8 @@ static int open_model(const char *shared, const char *dir, struct bench *b)
     model_named(dir, name);
     (void)snprintf(path, sizeof path, "%s/%s", dir, name);
     if (access(path, R_OK) != 0)
-        (void)snprintf(path, sizeof path,
-                       "%.900s/captures/engines/llama.cpp/libllama/%s", shared,
-                       name);
+        (void)snprintf(path, sizeof path, "%.900s/llama.cpp/libllama/%s",
+                       recordings, name);
     err = gguf_open(path, &b->gguf, &error);
     if (err == 0)
         err = llama_model_open(b->gguf, &b->model, &error);
@@ -183,14 +182,14 @@ static int open_model(const char *shared, const char *dir, struct bench *b)
     return err == 0 ? 0 : fail(error.text);
 }
 
-static int open_bench(const char *shared, const char *dir, struct bench *b)
+static int open_bench(const char *recordings, const char *dir, struct bench *b)
 {
     struct error error;
     size_t op;
     int err = capture_open(dir, &b->capture);
 
     if (err == 0)
-        err = open_model(shared, dir, b);
+        err = open_model(recordings, dir, b);
     if (err == 0 && recipe_choose(RECIPES, &b->capture.declaration,
                                   llama_model_shape(b->model)->context,
                                   &b->recipe, &error) != 0)
@@ -198,11 +197,11 @@ static int open_bench(const char *shared, const char *dir, struct bench *b)
     return err != 0 ? err : turns_of(&b->capture.plan, &b->turns, &op);
 }
 
-static int one(const char *shared, const char *dir, struct pool *pool,
+static int one(const char *recordings, const char *dir, struct pool *pool,
                struct tally *t)
 {
     struct bench *b = calloc(1, sizeof *b);
-    int err = b == NULL ? -ENOMEM : open_bench(shared, dir, b);
+    int err = b == NULL ? -ENOMEM : open_bench(recordings, dir, b);
 
     if (err == 0)
         err = arena(b);
@@ -221,7 +220,7 @@ static int one(const char *shared, const char *dir, struct pool *pool,
     return err;
 }
 
-static int tree(const char *shared, const char *name, struct pool *pool,
+static int tree(const char *recordings, const char *name, struct pool *pool,
                 struct tally *t)
 {
     char path[512], dir[1024], plan[1100];
@@ -229,7 +228,7 @@ static int tree(const char *shared, const char *name, struct pool *pool,
     int err = 0;
     DIR *d;
 
-    (void)snprintf(path, sizeof path, "%s/captures/engines/%s", shared, name);
+    (void)snprintf(path, sizeof path, "%s/%s", recordings, name);
     d = opendir(path);
     if (d == NULL)
         return fail(path);
@@ -237,7 +236,7 @@ static int tree(const char *shared, const char *name, struct pool *pool,
         (void)snprintf(dir, sizeof dir, "%s/%s", path, e->d_name);
         (void)snprintf(plan, sizeof plan, "%s/plan.txt", dir);
         if (e->d_name[0] != '.' && access(plan, R_OK) == 0)
-            err = one(shared, dir, pool, t);
+            err = one(recordings, dir, pool, t);
     }
     (void)closedir(d);
     return err;

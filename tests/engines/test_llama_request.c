@@ -3,7 +3,7 @@
  * prompt ids made here are those the server counted and, where there is its
  * batch plan, those it fed to the model; tokens' bytes are those it sent.
  *
- * usage: test_llama_request SHARED_DIR
+ * usage: test_llama_request RECORDINGS
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <dirent.h>
@@ -188,16 +188,16 @@ static bool check_capture(const char *dir, const char *model, struct tally *t)
 
 /* Models lie in the folder or in libllama; all of these have one vocabulary,
  * so any will do, and engine.json's name need not be read. */
-static void check_tree(const char *shared, const char *tree, struct tally *t)
+static void check_tree(const char *recordings, const char *tree,
+                       struct tally *t)
 {
     char path[512], dir[1024], model[512];
     struct dirent *e;
     DIR *d;
 
-    (void)snprintf(model, sizeof model,
-                   "%s/captures/engines/llama.cpp/libllama/s260k-f32.gguf",
-                   shared);
-    (void)snprintf(path, sizeof path, "%s/captures/engines/%s", shared, tree);
+    (void)snprintf(model, sizeof model, "%s/llama.cpp/libllama/s260k-f32.gguf",
+                   recordings);
+    (void)snprintf(path, sizeof path, "%s/%s", recordings, tree);
     d = opendir(path);
     if (d == NULL) {
         complain(t, path, "", "is missing");

@@ -3,7 +3,7 @@
 # given, on texts of many scripts, every character of Unicode and random
 # mixtures; and on the first BPE file again under every word pattern we know.
 #
-# usage: peer_llama_text.py LLAMA_IDS SHARED_DIR
+# usage: peer_llama_text.py LLAMA_IDS RECORDINGS
 # llama.cpp is what tests/engines/llama_server.py builds.
 # SPDX-License-Identifier: Apache-2.0
 import glob
@@ -125,12 +125,12 @@ def with_pattern(model, pattern, path):
 
 
 def main():
-    ours, shared = sys.argv[1:3]
+    ours, recordings = sys.argv[1:3]
     rows = [t.encode() for t in texts(11434)]
     bad = 0
     with tempfile.TemporaryDirectory() as tmp:
         peer = build_peer(tmp)
-        models = [shared + "/captures/engines/llama.cpp/libllama/" + n
+        models = [recordings + "/llama.cpp/libllama/" + n
                   for n in ("s260k-f32.gguf", "syn2-Q4_K_M.gguf")]
         models.append(llama_server.wheel_gguf())
         tiny = sorted(glob.glob(HERE + "/corpus/llama_text/[bs]p[em]*.gguf"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our chat prompts against transformers: equal token ids.
 
-usage: peer_template.py PROMPT_IDS SHARED_DIR. Chats of every shape, some with
+usage: peer_template.py PROMPT_IDS MODELS. Chats of every shape, some with
 the template's own marks and every script in them, for SmolLM2; and a template
 that is not known must be refused, not guessed.
 SPDX-License-Identifier: Apache-2.0
@@ -74,8 +74,8 @@ def check_in_config(program, directory, list_, want):
 def main():
     test_transformers.enter_venv()
     from transformers import AutoTokenizer
-    program, shared = sys.argv[1:]
-    directory = os.path.join(shared, 'models', 'smollm2-135m')
+    program, models = sys.argv[1:]
+    directory = os.path.join(models, 'smollm2-135m')
     peer = AutoTokenizer.from_pretrained(directory)
     list_ = list(chats())
     got = ours(program, directory, list_)

@@ -195,7 +195,7 @@ static void any_cut_and_company_gives_the_same_bits(void **state)
 static void a_real_model_gives_the_same_bits_too(void **state)
 {
     (void)state;
-    compare_model(SHARED_DIR "/models/stories260k");
+    compare_model(RECORDINGS "/models/stories260k");
 }
 
 /* A bit of the prompt must show at its position and after, never before. */

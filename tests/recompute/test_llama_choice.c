@@ -20,7 +20,7 @@
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
-#define FOLDER SHARED_DIR "/captures/engines/llama.cpp/libllama/"
+#define FOLDER RECORDINGS "/llama.cpp/libllama/"
 
 enum { SEQUENCES = 3, PROMPT = 70, STEPS = 5, ALL = SEQUENCES * PROMPT };
 

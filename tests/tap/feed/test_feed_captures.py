@@ -5,21 +5,21 @@ of the batch feed, are all taken by the tap's reader.
 usage: test_feed_captures.py READ_FEED CAPTURES
 """
 
-import glob
 import json
 import os
 import subprocess
 import sys
 
 import steps_to_feed
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "recordings"))
+import recordings  # noqa: E402
 
 
 def main():
     read_feed, captures = sys.argv[1:3]
-    plans = sorted(glob.glob(os.path.join(captures, "*", "*", "steps.jsonl")))
-    if not plans:
-        sys.exit("no steps.jsonl under " + captures)
-    for plan in plans:
+    for name in recordings.folders(captures, "vllm", "sglang"):
+        plan = os.path.join(captures, name, "steps.jsonl")
         lines = [json.dumps(m) for m in
                  steps_to_feed.messages(os.path.dirname(plan))]
         out = subprocess.run([read_feed], input="".join(
