@@ -30,7 +30,10 @@ end() {
 finish() {
     local i
     trap '' INT TERM
-    [ -z "$attended" ] || kill -KILL -- "-$attended" 2>/dev/null || true
+    if [ -n "$attended" ]; then
+        kill -- "-$attended" 2>/dev/null || true
+        end "$attended"
+    fi
     for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
         end "${pids[i]}"
     done
