@@ -21,7 +21,7 @@
 #ifndef STORE_FRAME_H
 #define STORE_FRAME_H
 
-#include "store/client.h"
+#include "store/span.h"
 
 enum frame_op {
     FRAME_PUT = 1,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/index_schema.h"
 #include "store/base64.h"
 #include "store/record.h"
 

@@ -6,7 +6,9 @@
 #ifndef STORE_INDEX_ROW_H
 #define STORE_INDEX_ROW_H
 
-#include "index/indexer.h"
+#include <sqlite3.h>
+
+#include "store/leaflog.h"
 
 /* A payload that the leaf names. */
 struct index_payload {

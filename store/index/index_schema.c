@@ -3,9 +3,10 @@
  * statements that fill them.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <string.h>
+#include "index/index_schema.h"
 
-#include "index/indexer.h"
+#include <sqlite3.h>
+#include <string.h>
 
 static const char own_tables[] =
     "CREATE TABLE state(id INTEGER PRIMARY KEY CHECK(id=1),"

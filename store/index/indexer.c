@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "index/index_row.h"
+#include "index/index_schema.h"
 #include "store/query.h"
 
 enum {

@@ -13,7 +13,6 @@
 
 #include <sqlite3.h>
 
-#include "store/kind.h"
 #include "store/leaflog.h"
 #include "vault/vault.h"
 
@@ -48,12 +47,5 @@ uint64_t indexer_last_checkpoint(const struct indexer *x);
  * there are: Debian 12's SQLite can lose pages when two connections make
  * them. */
 int indexer_tidy(struct indexer *x);
-
-/* The schema's text, from the table of kinds; NULL: no memory. The caller
- * ends it with sqlite3_free. */
-char *index_schema(void);
-/* INSERT of a kind's row, and of a `many` key's. */
-char *index_insert_row(const struct kind *k);
-char *index_insert_many(const struct kind *k, const struct key *key);
 
 #endif

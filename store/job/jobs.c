@@ -293,6 +293,19 @@ static int put_job(struct jobs *j, const struct unit *u,
     return ledger_put(j->ledger, &p, &ack, &why);
 }
 
+/* All that its claim and its packet hold. */
+static int collect(struct jobs *j, const struct task *t, struct unit *ret_u)
+{
+    int rc = unit_init(ret_u, j->ledger, t->epoch, t->unit);
+
+    if (rc != 0 || !unit_needs_neighbours(ret_u))
+        return rc;
+    rc = neighbours_take(ret_u, j->ledger);
+    if (rc != 0)
+        unit_fini(ret_u);
+    return rc;
+}
+
 /* Claim, packet and record of a unit that was collected. */
 static int issue(struct jobs *j, struct unit *u, const struct task *t)
 {
@@ -321,7 +334,7 @@ static int do_unit(struct jobs *j, const struct task *t)
 
     if (rc != -ENOENT)
         return rc; /* it has its job already */
-    rc = unit_init(&u, j->ledger, t->epoch, t->unit);
+    rc = collect(j, t, &u);
     if (rc != 0)
         return rc;
     if (u.claim.reason.n != 0)
@@ -345,7 +358,7 @@ static int do_again(struct jobs *j, const struct task *t)
 
     if (rc != -ENOENT)
         return rc;
-    rc = unit_init(&u, j->ledger, t->epoch, t->unit);
+    rc = collect(j, t, &u);
     if (rc != 0)
         return rc;
     if (u.claim.reason.n == 0) {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job/neighbours.h"
 #include "store/exchange.h"
 #include "store/query.h"
 #include "store/record.h"
@@ -279,14 +278,6 @@ static int take_steps(struct unit *u, struct ledger *l)
     return rc;
 }
 
-/* Without a feed such a job is a search: it has the answer and whatever ran
- * beside it. */
-static bool needs_neighbours(const struct unit *u)
-{
-    return u->claim.reason.n == 0 && u->job.n_messages == 0 &&
-           has_need(u, "neighbours");
-}
-
 static int collect(struct unit *u, struct ledger *l)
 {
     int rc = take_exchange(u, l);
@@ -303,8 +294,6 @@ static int collect(struct unit *u, struct ledger *l)
         rc = take_manifest(u, l);
     if (rc == 0)
         rc = take_steps(u, l);
-    if (rc == 0 && needs_neighbours(u))
-        rc = neighbours_take(u, l);
     u->claim.request = u->job.request;
     return rc;
 }
@@ -322,4 +311,10 @@ int unit_init(struct unit *u, struct ledger *l, uint64_t epoch,
     if (rc != 0)
         unit_fini(u);
     return rc;
+}
+
+bool unit_needs_neighbours(const struct unit *u)
+{
+    return u->claim.reason.n == 0 && u->job.n_messages == 0 &&
+           has_need(u, "neighbours");
 }

@@ -19,11 +19,15 @@ struct unit {
     struct unit_memory *memory;
 };
 
-/* Collects everything but mode, nonce and claimed ids. -ENOMEM, -EIO; a unit
- * that is incomplete or whose payloads are gone is no error but a reason. */
+/* Collects everything but neighbours, mode, nonce and claimed ids. -ENOMEM,
+ * -EIO; a unit that is incomplete or whose payloads are gone is no error but a
+ * reason. */
 int unit_init(struct unit *u, struct ledger *l, uint64_t epoch,
               const uint8_t id[MERKLE_HASH]);
 void unit_fini(struct unit *u);
+/* Without a feed such a job is a search: it has the answer and whatever ran
+ * beside it (neighbours.h). */
+bool unit_needs_neighbours(const struct unit *u);
 /* Payload `name` of leaf seq, kept until unit_fini; errors of
  * ledger_payload. */
 int unit_payload(struct unit *u, struct ledger *l, uint64_t seq,

@@ -2,7 +2,7 @@
  * ledger.c - one batch after another into log, vault and index.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ledger/ledger_state.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "index/index_row.h"
+#include "ledger/ledger_state.h"
 #include "store/base64.h"
 #include "store/query.h"
 #include "store/record.h"

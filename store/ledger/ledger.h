@@ -14,7 +14,6 @@
 
 #include "store/kind.h"
 #include "store/leaflog.h"
-#include "store/note.h"
 
 enum { LEDGER_NOTE = 2048, LEDGER_WHY = 512 };
 

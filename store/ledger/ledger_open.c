@@ -3,7 +3,7 @@
  * records, or a sentence that says why not.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ledger/ledger_state.h"
+#include "ledger/ledger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "ledger/ledger_state.h"
 #include "store/layout.h"
 
 enum { STEP = 20000 /* leaves in one transaction of catching up */ };

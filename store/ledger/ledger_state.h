@@ -6,7 +6,6 @@
 #define STORE_LEDGER_STATE_H
 
 #include "index/indexer.h"
-#include "ledger/ledger.h"
 #include "ledger/recent.h"
 #include "log/logfile.h"
 #include "log/signing.h"

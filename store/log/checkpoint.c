@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log/note_key.h"
 #include "store/base64.h"
 #include "store/note.h"
 #include "store/record.h"

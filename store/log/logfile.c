@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "config/array.h"
-#include "log/logscan.h"
+#include "log/log_frame.h"
 #include "store/layout.h"
 #include "store/record.h"
 

@@ -7,17 +7,10 @@
 #ifndef STORE_LOGFILE_H
 #define STORE_LOGFILE_H
 
-#include "log/log_frame.h"
+#include "log/logscan.h"
 #include "store/merkle.h"
 
 struct logfile;
-
-/* What recovery found. */
-struct log_report {
-    uint64_t cut_bytes; /* of a tail that was never acknowledged */
-    uint64_t lost_from; /* -ENODATA: the first leaf that is gone */
-    const char *why;    /* -ENODATA: what shows it */
-};
 
 /*
  * Opens STATE/log, makes it if it is not there, hashes every leaf again, and

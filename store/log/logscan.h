@@ -6,7 +6,15 @@
 #ifndef STORE_LOGSCAN_H
 #define STORE_LOGSCAN_H
 
-#include "log/logfile.h"
+#include "log/log_frame.h"
+#include "store/merkle.h"
+
+/* What recovery found. */
+struct log_report {
+    uint64_t cut_bytes; /* of a tail that was never acknowledged */
+    uint64_t lost_from; /* -ENODATA: the first leaf that is gone */
+    const char *why;    /* -ENODATA: what shows it */
+};
 
 struct log_scan {
     int leaves, offsets; /* open; offsets for writing too */

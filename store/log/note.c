@@ -8,12 +8,10 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/note_key.h"
 #include "store/base64.h"
 
 #define DASH "\xe2\x80\x94 " /* EM DASH and a space */
@@ -159,11 +157,6 @@ const char *note_result_text(enum note_result r)
         return "a signature does not verify";
     }
     return "?";
-}
-
-int note_seed_generate(uint8_t ret_seed[32])
-{
-    return RAND_priv_bytes(ret_seed, ED25519_KEY) == 1 ? 0 : -EIO;
 }
 
 int note_signer_open(const char *name, const uint8_t seed[32],

@@ -3,7 +3,7 @@
  * their signatures sign.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "log/note_key.h"
+#include "store/note_key.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "index/indexer.h"
+#include "index/index_schema.h"
 #include "store/kind.h"
 #include "store/note.h"
 #include "store/sha256.h"

@@ -11,6 +11,7 @@
 
 #include "daemon/frame.h"
 #include "store/kind.h"
+#include "store/record.h"
 
 static void check(bool good)
 {

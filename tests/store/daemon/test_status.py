@@ -19,7 +19,7 @@ import time
 import unittest
 
 STORE, STATUS, TAP, RECOMPUTE, SAMPLER, CAPTURE = sys.argv[1:7]
-MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..',
+MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..',
                      'prover', 'stories260k')
 WAIT_S = 120
 

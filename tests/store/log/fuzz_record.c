@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "index/index_row.h"
+#include "index/index_schema.h"
 #include "store/kind.h"
 #include "store/record.h"
 
