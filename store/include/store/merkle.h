@@ -1,11 +1,10 @@
 /*
- * merkle.h - the Merkle tree of RFC 6962 section 2.1: leaf and node hashes,
- * the root of a growing log, inclusion and consistency proofs and their
- * verification (RFC 9162 sections 2.1.3.2 and 2.1.4.2).
+ * merkle.h - the Merkle tree of RFC 6962 section 2.1: leaf and node hashes, and
+ * the root of a growing log.
  *
  *   leaf = SHA-256(0x00 || data)    node = SHA-256(0x01 || left || right)
  *
- * All of it is pure: no file, no allocation except where said.
+ * All of it is pure: no file, no allocation.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_MERKLE_H
@@ -39,33 +38,10 @@ void merkle_range_root(const struct merkle_range *r,
 void merkle_root(const uint8_t (*leaves)[MERKLE_HASH], size_t n,
                  uint8_t ret_root[MERKLE_HASH]);
 
-/* A proof: hashes in the order of the RFC. */
-struct merkle_proof {
-    size_t n;
-    uint8_t hash[MERKLE_DEPTH][MERKLE_HASH];
-};
-
-/* PATH(index, leaves[0:n]) of RFC 6962 section 2.1.1. -EINVAL: index >= n. */
-int merkle_prove_inclusion(const uint8_t (*leaves)[MERKLE_HASH], size_t n,
-                           size_t index, struct merkle_proof *ret_p);
-/* PROOF(m, leaves[0:n]) of section 2.1.2; empty for m = 0 and m = n.
- * -EINVAL: m > n. */
-int merkle_prove_consistency(const uint8_t (*leaves)[MERKLE_HASH], size_t n,
-                             size_t m, struct merkle_proof *ret_p);
-
 /* A tree head: as many leaves, this root. */
 struct merkle_head {
     uint64_t size;
     uint8_t root[MERKLE_HASH];
 };
-
-/* Is leaf number index of the tree? */
-bool merkle_verify_inclusion(const struct merkle_proof *p,
-                             const uint8_t leaf[MERKLE_HASH], uint64_t index,
-                             const struct merkle_head *head);
-/* Is the older tree a beginning of the newer one? */
-bool merkle_verify_consistency(const struct merkle_proof *p,
-                               const struct merkle_head *older,
-                               const struct merkle_head *newer);
 
 #endif
