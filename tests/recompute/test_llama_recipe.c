@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,6 +19,8 @@
 #include "recompute/error.h"
 #include "recompute/model.h"
 
+#define FOLDER_TEST(f) \
+    cmocka_unit_test_setup_teardown(f, copy_recipes, remove_recipes)
 #define NEW "b11434 (ggml 0.26.0)"
 #define OLD "2026-05-02 commit 173442644 (ggml 0.10.1)"
 #define ZEN "AVX-512, AVX512_BF16, VNNI; no AVX512-FP16, no AMX"
@@ -181,6 +184,141 @@ static void what_a_recipe_does_not_cover_is_refused(void **state)
     assert_non_null(strstr(error.text, "q8_0"));
 }
 
+static char folder[] = "/tmp/assay-recipes-XXXXXX";
+
+static void write_recipe(const char *name, const char *text)
+{
+    char path[64];
+    FILE *f;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A folder with our own recipes, to which others are added. */
+static int copy_recipes(void **state)
+{
+    char line[256];
+
+    (void)state;
+    strcpy(strrchr(folder, '-'), "-XXXXXX"); /* of the same length */
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(line, sizeof(line), "cp %s/*.conf %s", RECIPES, folder);
+    return system(line);
+}
+
+static int remove_recipes(void **state)
+{
+    char line[64];
+
+    (void)state;
+    (void)snprintf(line, sizeof(line), "rm -r %s", folder);
+    return system(line);
+}
+
+static int choose_from_folder(const char *build, struct error *error)
+{
+    struct declaration d = read_json(build, ZEN, "llama-server");
+    struct recipe r;
+
+    *error = (struct error){""};
+    return recipe_choose(folder, &d, 512, &r, error);
+}
+
+static void another_engines_recipe_is_passed_over(void **state)
+{
+    struct error error;
+
+    (void)state;
+    write_recipe("aa-vllm.conf", "name = \"vllm-cpu\"; engine = \"vllm\";\n"
+                                 "builds = ( ); commits = [ ];\n"
+                                 "variants = ( { name = \"avx512\"; } );\n");
+    assert_int_equal(choose_from_folder(NEW, &error), 0);
+    assert_int_equal(choose_from_folder(OLD, &error), 0);
+    assert_int_equal(choose_from_folder("b9 (ggml 0.1.0)", &error), -ENOENT);
+    assert_null(strstr(error.text, "vllm"));
+}
+
+static void a_broken_recipe_hides_no_other(void **state)
+{
+    static const char *const broken[] = {
+        "name = ;",
+        "name = \"a\";",
+        "engine = 5;",
+        "engine = \"llama.cpp\"; builds = 7; commits = \"173442644\";",
+        "engine = \"llama.cpp\"; builds = ( { from = 11434; } );\n"
+        "commits = ( 5 );",
+        "engine = \"llama.cpp\"; commits = [ \"173442644\" ];\n"
+        "builds = ( { from = 1; to = 20000; } ); any_k = 7;"};
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        write_recipe("aa.conf", broken[i]);
+        assert_int_equal(choose_from_folder(NEW, &error), 0);
+        assert_int_equal(choose_from_folder(OLD, &error), 0);
+    }
+}
+
+static void a_broken_recipe_is_named_to_what_it_may_cover(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"engine = \"llama.cpp\";\nname = ;", "aa.conf:2: syntax error"},
+        {"name = \"a\";", "aa.conf:1: engine is missing"},
+        {"\nengine = \"llama.cpp\";", "aa.conf:2: builds is missing"},
+        {"engine = \"llama.cpp\";\nbuilds = 7;",
+         "aa.conf:2: builds has not its type"},
+        {"engine = \"llama.cpp\";\nbuilds = (\n{ from = 1; } );",
+         "aa.conf:3: a range of builds lacks from or to"},
+        {"engine = \"llama.cpp\"; name = \"a\"; ggml = \"0.1.0\";\n"
+         "builds = ( { from = 1; to = 9; } );\nlogprobs = \"some\";",
+         "aa.conf:3: logprobs is neither all nor top"},
+        {"engine = \"llama.cpp\"; name = \"a\"; ggml = \"0.1.0\";\n"
+         "builds = ( { from = 1; to = 9; } ); logprobs = \"all\";\n"
+         "draws_single = true;\nany_k = 7;",
+         "aa.conf:4: any_k has not its type"},
+        {"engine = \"llama.cpp\"; name = \"a\"; ggml = \"0.1.0\";\n"
+         "builds = ( { from = 1; to = 9; } ); logprobs = \"all\";\n"
+         "draws_single = true; any_k = true; any_head = true; tiled = true;\n"
+         "tinyblas = true; repack = true;\n"
+         "variants = (\n{ name = \"avx512-bf16\"; } );",
+         "aa.conf:6: a variant lacks name, lanes or bf16"}};
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        write_recipe("aa.conf", cases[i].text);
+        assert_int_equal(choose_from_folder("b9 (ggml 0.1.0)", &error),
+                         -EINVAL);
+        if (strstr(error.text, cases[i].words) == NULL)
+            fail_msg("%s, not %s", error.text, cases[i].words);
+    }
+    /* It lists its builds, and this is none of them. */
+    assert_int_equal(choose_from_folder("b11 (ggml 0.1.0)", &error), -ENOENT);
+    assert_non_null(strstr(error.text, "the nearest is a"));
+}
+
+static void broken_recipes_are_no_alternatives(void **state)
+{
+    struct declaration d = read_json(NEW, ZEN, "llama-server");
+    struct recipes *all = calloc(1, sizeof(*all));
+    struct error error;
+
+    (void)state;
+    assert_non_null(all);
+    write_recipe("aa.conf", "name = ;");
+    write_recipe("zz.conf", "engine = \"llama.cpp\"; name = \"z\";");
+    write_recipe("zz-vllm.conf", "name = \"vllm-cpu\"; engine = \"vllm\";");
+    assert_int_equal(recipes_all(folder, &d, 512, all, &error), 0);
+    assert_int_equal(all->n, 6);
+    free(all);
+}
+
 static void wrong_types_are_refused(void **state)
 {
     static const char *const bad[] = {"[]",
@@ -209,6 +347,10 @@ int main(void)
         cmocka_unit_test(flags_that_change_an_answer_are_followed_or_refused),
         cmocka_unit_test(an_unknown_build_names_the_nearest),
         cmocka_unit_test(what_a_recipe_does_not_cover_is_refused),
+        FOLDER_TEST(another_engines_recipe_is_passed_over),
+        FOLDER_TEST(a_broken_recipe_hides_no_other),
+        FOLDER_TEST(a_broken_recipe_is_named_to_what_it_may_cover),
+        FOLDER_TEST(broken_recipes_are_no_alternatives),
         cmocka_unit_test(wrong_types_are_refused),
     };
 

@@ -2,10 +2,11 @@
 """assay-recompute replay: a packet and the weights are enough, the same on
 every run and any number of threads, and each way to fail has its exit code.
 
-usage: test_replay.py ASSAY_RECOMPUTE MODEL_DIR   (suite unit)
+usage: test_replay.py ASSAY_RECOMPUTE MODEL_DIR GGUF   (suite unit)
 SPDX-License-Identifier: Apache-2.0
 """
 import base64
+import hashlib
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, MODEL = sys.argv[1:3]
+PROGRAM, MODEL, GGUF = sys.argv[1:4]
 REQUEST = {'prompt': 'Once upon a time', 'max_tokens': 30, 'temperature': 0.9,
            'seed': 4, 'n': 2, 'logprobs': 2}
 
@@ -26,6 +27,30 @@ def packet(request, **more):
            'request_ns': '1764417600123456789', 'model': 'stories',
            'manifest': None, 'steps': [], 'messages': [], 'claimed': None}
     return json.dumps(dict(job, **more))
+
+
+def digests(directory, names, numerics, recipe):
+    """Of a manifest and its weights, as recompute/manifest.h defines them."""
+    lines, weights = '', ''
+    for name in sorted(names):
+        with open(os.path.join(directory, name), 'rb') as f:
+            line = '%s  %s\n' % (hashlib.sha256(f.read()).hexdigest(), name)
+        lines += line
+        weights += line if name.endswith(('.gguf', '.safetensors')) else ''
+    head = 'assay-manifest/1\nnumerics %s\nrecipe %s\n' % (numerics, recipe)
+    return [hashlib.sha256(text.encode()).hexdigest()
+            for text in (head + lines, weights)]
+
+
+def leaf(directory, names, numerics='fixed', recipe='-'):
+    """As much of the record `manifest` as a worker looks at."""
+    manifest, weights = digests(directory, names, numerics, recipe)
+    return ('model m\nmanifest %s\nweights %s\nnumerics %s\n'
+            'recipe %s\n' % (manifest, weights, numerics, recipe))
+
+
+OURS = leaf(MODEL, [n for n in os.listdir(MODEL)
+                    if n.endswith(('.json', '.safetensors'))])
 
 
 class Replay(unittest.TestCase):
@@ -80,6 +105,56 @@ class Replay(unittest.TestCase):
                          'recompute: { models = [ "%s" ]; };\n' % MODEL)
         run = self.replay(packet(REQUEST), code=6, before=('-c', conf))
         self.assertEqual(json.loads(run.stdout)['reason'], 'no_manifest')
+
+    def deployments(self, *others):
+        """Settings that name these, and ours last; and with which recipes."""
+        recipes = self.scratch.name + '/recipes'
+        os.mkdir(recipes)
+        return self.path('assay.conf', 'origin = "o.example/t";\n'
+                         'recompute: { recipes = "%s"; models = [ %s ]; };\n'
+                         % (recipes, ', '.join('"%s"' % d for d in
+                                               (*others, MODEL))))
+
+    def llama(self, name, **declared):
+        directory = os.path.join(self.scratch.name, name)
+        os.mkdir(directory)
+        os.symlink(os.path.abspath(GGUF), directory + '/model.gguf')
+        with open(directory + '/engine.json', 'w') as f:
+            json.dump(dict({'engine': 'llama.cpp', 'build': 'b7'}, **declared),
+                      f)
+        return directory
+
+    def reason(self, conf, manifest):
+        run = self.replay(packet(REQUEST, manifest=manifest), code=6,
+                          before=('-c', conf))
+        return json.loads(run.stdout)['reason']
+
+    def test_a_deployment_without_a_recipe_keeps_no_other_from_it(self):
+        llama = self.llama('llama')
+        conf = self.deployments(llama, self.scratch.name + '/none')
+        run = self.replay(packet(REQUEST, manifest=OURS), before=('-c', conf))
+        self.assertEqual(json.loads(run.stdout)['status'], 'ok')
+        for text in ('refused dir="%s": no recipe covers llama.cpp build "b7"'
+                     % llama, 'uncheckable dir="%s" reason=no_recipe' % llama,
+                     'refused dir="%s/none"' % self.scratch.name):
+            self.assertIn(text, run.stderr)
+
+    def test_the_jobs_of_one_without_a_recipe_say_so(self):
+        """Whatever it was registered with."""
+        llama = self.llama('llama')
+        conf = self.deployments(llama)
+        for recipe in ('llama.cpp-b7', '-'):
+            was = leaf(llama, ['engine.json', 'model.gguf'], 'ggml', recipe)
+            self.assertEqual(self.reason(conf, was), 'no_recipe')
+
+    def test_weights_that_nobody_opened_are_no_weights(self):
+        was = leaf(self.llama('llama'), ['engine.json', 'model.gguf'], 'ggml')
+        self.assertEqual(self.reason(self.deployments(), was), 'no_weights')
+
+    def test_another_engines_directory_is_refused(self):
+        conf = self.deployments(self.llama('other', engine='vllm'))
+        run = self.replay(packet(REQUEST, manifest=OURS), before=('-c', conf))
+        self.assertIn('other": no engine runs it', run.stderr)
 
     def test_files_that_cannot_be_used_are_4(self):
         self.run_it('replay', self.scratch.name + '/none', '--against', MODEL,

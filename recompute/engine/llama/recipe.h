@@ -10,6 +10,7 @@
  * version these builds have), logprobs ("all", "top": logprob.h), the rules
  * that came with a version (any_k, any_head, tiled: numerics/ggml), and
  * variants: one for each set of instructions that the build was proven with.
+ * A file whose engine is another is not looked at; a broken one hides no other.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LLAMA_RECIPE_H
@@ -36,8 +37,8 @@ struct recipe {
 /*
  * context: positions the model was made for, for a deployment that does not
  * say its own. -ENOENT: no recipe covers it; ret_error says what is not covered
- * and names the nearest. -EINVAL: a file is malformed. Else the errno of
- * reading.
+ * and names the nearest. -EINVAL: none does, but a broken file may have been
+ * meant to; ret_error says which, and the line. Else the errno of reading.
  */
 int recipe_choose(const char *dir, const struct declaration *d,
                   uint32_t context, struct recipe *ret_r,
@@ -47,8 +48,8 @@ enum { RECIPES_MAX = 16 };
 
 /* Every recipe and variant of this engine, in the order of their files, filled
  * with the deployment's options whatever build it declares: how builds of other
- * classes would compute it. What cannot be is left out. Errors as above, but
- * for -ENOENT. */
+ * classes would compute it. What cannot be, or is broken, is left out. 0, or
+ * the errno of reading the folder. */
 struct recipes {
     struct recipe list[RECIPES_MAX];
     size_t n;
