@@ -22,8 +22,6 @@
 #include "config/settings.h"
 #include "site.h"
 
-extern char **environ;
-
 enum { CPU_S = 10, MEMORY_BYTES = 1 << 30 };
 
 static void limit(void)

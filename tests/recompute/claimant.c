@@ -126,7 +126,7 @@ static void make_answer(struct claimant *c, enum claimant_form form)
         "text_completion", "model", "stories", "choices", choices, "usage",
         "prompt_tokens", (json_int_t)r->prompt_tokens, "completion_tokens",
         (json_int_t)r->completion_tokens, "total_tokens",
-        (json_int_t)(r->prompt_tokens + r->completion_tokens));
+        (json_int_t)r->prompt_tokens + (json_int_t)r->completion_tokens);
     json_decref(request);
     need(c->answer != NULL, "answer");
 }

@@ -20,15 +20,21 @@ static void fail(const char *what)
     exit(1);
 }
 
+/* What llama_tokenize is asked for beside the pieces of the text. */
+struct wish {
+    bool special; /* the tokens that stand around a text */
+    bool parse;   /* names of special tokens in the text */
+};
+
 static int32_t encode(const struct llama_vocab *v, const char *text, size_t n,
-                      bool special, bool parse, llama_token **ret_ids)
+                      struct wish wish, llama_token **ret_ids)
 {
     int32_t room = (int32_t)n + 16, got;
     llama_token *ids = malloc((size_t)room * sizeof *ids);
 
-    got = ids == NULL
-              ? -1
-              : llama_tokenize(v, text, (int32_t)n, ids, room, special, parse);
+    got = ids == NULL ? -1
+                      : llama_tokenize(v, text, (int32_t)n, ids, room,
+                                       wish.special, wish.parse);
     if (got < 0)
         fail("llama_tokenize");
     for (int32_t i = 0; i < got; i++)
@@ -41,12 +47,12 @@ static int32_t encode(const struct llama_vocab *v, const char *text, size_t n,
 static void one(const struct llama_vocab *v, const char *text, size_t n)
 {
     llama_token *first, *ids;
-    int32_t got = encode(v, text, n, true, true, &first);
+    int32_t got = encode(v, text, n, (struct wish){true, true}, &first);
     char piece[1024];
 
-    (void)encode(v, text, n, false, false, &ids);
+    (void)encode(v, text, n, (struct wish){false, false}, &ids);
     free(ids);
-    (void)encode(v, text, n, false, true, &ids);
+    (void)encode(v, text, n, (struct wish){false, true}, &ids);
     free(ids);
     for (int32_t i = 0; i < got; i++) {
         int32_t len =

@@ -1,7 +1,7 @@
 /*
  * cgi_answer.c - the answer going back to the web server: header fields that
- * hold whatever page it is, then the body. See cgi.h. SPDX-License-Identifier:
- * Apache-2.0
+ * hold whatever page it is, then the body. See cgi.h.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include "cgi/cgi.h"
 

@@ -1,7 +1,7 @@
 /*
  * lanes_16.h - vec: the vectors of a replayed build of 16 lanes, for sources
- * that the build compiles for each number of lanes. SPDX-License-Identifier:
- * Apache-2.0
+ * that the build compiles for each number of lanes.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef NUMERICS_GGML_LANES_16_H
 #define NUMERICS_GGML_LANES_16_H
