@@ -1,5 +1,5 @@
 /*
- * capture.c - the capturing thread: from source to feed.
+ * capture.c - the capturing thread: from source to uplink.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "capture.h"
@@ -15,18 +15,18 @@
 #include "traffic.h"
 
 enum {
-    BATCH = 256,      /* frames between looks at the feed */
+    FRAMES = 256,     /* between looks at the uplink */
     IDLE_MS = 100,    /* waiting for frames */
     STORE_MS = 60000, /* waiting for the store without any progress */
     FILL_PERCENT = 50 /* of the buffers, from which on files wait */
 };
 
 struct capture {
-    struct feed *feed;
+    struct uplink *uplink;
     struct conn_table *conns;
-    struct wire *wire;
+    struct net *net;
     struct tally tally;
-    struct account account;
+    struct traffic_interval interval;
     const char *label;
     bool live;
     size_t queue_max;
@@ -48,16 +48,16 @@ static void reclaim(struct capture *c)
 {
     struct slot *s;
 
-    while ((s = feed_returned(c->feed)) != NULL)
+    while ((s = uplink_returned(c->uplink)) != NULL)
         conn_recycle(c->conns, s);
 }
 
 static void lose(struct capture *c, struct slot *s)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_LOSS, "store",
-              s->req.begun ? s->req.first_ns : s->resp.first_ns);
+    notice_init(&n, NOTICE_LOSS, "store",
+                s->req.begun ? s->req.first_ns : s->resp.first_ns);
     n.to_ns = s->resp.begun ? s->resp.last_ns : s->req.last_ns;
     n.bytes = s->req.bytes + s->resp.bytes;
     (void)snprintf(n.object, sizeof n.object, "%s %s", s->client, s->server);
@@ -72,46 +72,46 @@ static void on_exchange(void *ctx, struct slot *s)
 
     /* A file can wait, so that no pool runs dry. */
     if (!c->live) {
-        (void)feed_wait(c->feed, c->queue_max / 2, STORE_MS);
+        (void)uplink_wait(c->uplink, c->queue_max / 2, STORE_MS);
         reclaim(c);
     }
-    if (!feed_exchange(c->feed, s, c->label))
+    if (!uplink_exchange(c->uplink, s, c->label))
         lose(c, s);
 }
 
 static void on_stray(void *ctx, const struct conn_stray *s)
 {
     struct capture *c = ctx;
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_UNPARSED, s->cause, s->from_ns);
+    notice_init(&n, NOTICE_UNPARSED, s->cause, s->from_ns);
     n.to_ns = s->to_ns;
     n.count = s->again ? 0 : 1;
     n.bytes = s->bytes;
     n.stream = s->stream;
     (void)snprintf(n.client, sizeof n.client, "%s", s->client);
     (void)snprintf(n.server, sizeof n.server, "%s", s->server);
-    note_sample(&n, s->sample);
+    notice_sample(&n, s->sample);
     tally_add(&c->tally, &n);
 }
 
 static void on_gap(void *ctx, const struct conn_gap *g)
 {
     struct capture *c = ctx;
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_LOSS, "gap", g->gap->from_ns);
+    notice_init(&n, NOTICE_LOSS, "gap", g->gap->from_ns);
     n.to_ns = g->gap->to_ns;
     n.bytes = g->gap->n;
     (void)snprintf(n.object, sizeof n.object, "%s %s", g->client, g->server);
     tally_add(&c->tally, &n);
 }
 
-static bool put_note(void *ctx, const struct note *n)
+static bool put_notice(void *ctx, const struct notice *n)
 {
     struct capture *c = ctx;
 
-    return feed_note(c->feed, n);
+    return uplink_notice(c->uplink, n);
 }
 
 /* ---- the loop */
@@ -121,9 +121,9 @@ static void report(struct capture *c, struct source *src, int64_t to_ns)
     struct totals now;
 
     conn_tell_strays(c->conns);
-    totals_take(&now, src, c->wire, c->conns);
-    account_unparsed(c->wire, &c->tally);
-    account_report(&c->account, &now, c->label, to_ns, &c->tally);
+    totals_take(&now, src, c->net, c->conns);
+    traffic_unparsed(c->net, &c->tally);
+    traffic_report(&c->interval, &now, c->label, to_ns, &c->tally);
     tally_flush(&c->tally);
 }
 
@@ -131,16 +131,16 @@ static void first_frame(void *ctx, const struct frame *f, size_t n)
 {
     struct capture *c = ctx;
 
-    account_new_source(&c->account, f->time_ns);
-    wire_frames(c->wire, f, n);
+    traffic_new_source(&c->interval, f->time_ns);
+    net_frames(c->net, f, n);
 }
 
 static int64_t last_frame_ns(const struct capture *c)
 {
-    struct wire_counters w;
+    struct net_counters n;
 
-    wire_counters(c->wire, &w);
-    return w.to_ns;
+    net_counters(c->net, &n);
+    return n.to_ns;
 }
 
 static void wait_for_frames(struct capture *c, struct source *src)
@@ -152,17 +152,17 @@ static void wait_for_frames(struct capture *c, struct source *src)
     else
         (void)poll(&p, 1, IDLE_MS); /* a signal may end it */
     if (c->live)
-        wire_tick(c->wire, clock_ns(CLOCK_REALTIME));
+        net_tick(c->net, clock_ns(CLOCK_REALTIME));
 }
 
-static void after_batch(struct capture *c, struct source *src)
+static void after_frames(struct capture *c, struct source *src)
 {
     int64_t now_ns;
 
     reclaim(c);
     if (!c->live) {
         if (conn_fill(c->conns) >= FILL_PERCENT &&
-            feed_wait(c->feed, 0, STORE_MS))
+            uplink_wait(c->uplink, 0, STORE_MS))
             reclaim(c);
         return;
     }
@@ -178,7 +178,7 @@ void capture_begin(struct capture *c, struct source *src)
     int64_t now_ns = clock_ns(CLOCK_REALTIME);
 
     c->label = source_label(src);
-    account_new_source(&c->account, now_ns);
+    traffic_new_source(&c->interval, now_ns);
     report(c, src, now_ns);
 }
 
@@ -190,17 +190,17 @@ enum source_state capture_run(struct capture *c, struct source *src,
     c->label = source_label(src);
     c->report_ns = clock_ns(CLOCK_MONOTONIC);
     if (!c->live) { /* the times are the file's, if it has any */
-        account_new_source(&c->account, clock_ns(CLOCK_REALTIME));
-        st = source_batch(src, 1, first_frame, c);
+        traffic_new_source(&c->interval, clock_ns(CLOCK_REALTIME));
+        st = source_read(src, 1, first_frame, c);
     }
-    while (!*stop && !feed_turned_away(c->feed) &&
+    while (!*stop && !uplink_turned_away(c->uplink) &&
            (st == SOURCE_MORE || st == SOURCE_IDLE)) {
-        st = source_batch(src, BATCH, wire_frames, c->wire);
+        st = source_read(src, FRAMES, net_frames, c->net);
         if (st == SOURCE_IDLE)
             wait_for_frames(c, src);
-        after_batch(c, src);
+        after_frames(c, src);
     }
-    wire_flush(c->wire);
+    net_flush(c->net);
     report(c, src, c->live ? clock_ns(CLOCK_REALTIME) : last_frame_ns(c));
     return st;
 }
@@ -210,14 +210,14 @@ enum source_state capture_run(struct capture *c, struct source *src,
 static int open_tables(const struct settings *s, struct capture *c)
 {
     struct conn_handler h = {on_exchange, on_stray, on_gap, c};
-    struct wire_config wc;
+    struct net_config nc;
     struct conn_config cc;
     struct stream_handler sh;
     int err;
 
-    wire_config_read(s, &wc);
+    net_config_read(s, &nc);
     cc = (struct conn_config){
-        .connections = wc.stream.streams,
+        .connections = nc.stream.streams,
         .exchanges = (size_t)settings_int(s, "tap.exchanges"),
         .buffer_bytes = (size_t)settings_int(s, "tap.messages_mib") << 20,
         .message_max = (size_t)settings_int(s, "tap.message_max_mib") << 20};
@@ -226,10 +226,10 @@ static int open_tables(const struct settings *s, struct capture *c)
     if (err != 0)
         return err;
     conn_stream_handler(c->conns, &sh);
-    return wire_open(&wc, &sh, &c->wire);
+    return net_open(&nc, &sh, &c->net);
 }
 
-int capture_open(const struct settings *s, bool live, struct feed *f,
+int capture_open(const struct settings *s, bool live, struct uplink *u,
                  struct capture **ret_c)
 {
     struct capture *c = calloc(1, sizeof *c);
@@ -237,10 +237,10 @@ int capture_open(const struct settings *s, bool live, struct feed *f,
 
     if (c == NULL)
         return -ENOMEM;
-    c->feed = f;
+    c->uplink = u;
     c->live = live;
     c->interval_ns = settings_int(s, "tap.interval_s") * 1000000000;
-    tally_init(&c->tally, (unsigned)settings_int(s, "tap.samples"), put_note,
+    tally_init(&c->tally, (unsigned)settings_int(s, "tap.samples"), put_notice,
                c);
     err = open_tables(s, c);
     if (err != 0) {
@@ -260,8 +260,8 @@ void capture_close(struct capture *c)
 {
     if (c == NULL)
         return;
-    if (c->wire != NULL)
-        wire_close(c->wire);
+    if (c->net != NULL)
+        net_close(c->net);
     conn_close(c->conns);
     free(c);
 }

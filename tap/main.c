@@ -54,10 +54,10 @@ static struct source *open_source(const struct settings *s, const char *file)
     return src;
 }
 
-static struct feed *open_feed(const struct settings *s, bool live)
+static struct uplink *open_uplink(const struct settings *s, bool live)
 {
     const char *where = settings_str(s, "tap.feed_listen");
-    struct feed_config c = {
+    struct uplink_config c = {
         .run_dir = settings_str(s, "store.run_dir"),
         .tap = settings_str(s, "tap.name"),
         .body_max = (size_t)settings_int(s, "tap.message_max_mib") << 20,
@@ -65,15 +65,16 @@ static struct feed *open_feed(const struct settings *s, bool live)
         .alone = (unsigned)settings_int(s, "tap.samples"),
         .listen_fd = -1,
         .connect_ms = live ? -1 : CONNECT_MS};
-    struct feed *f = NULL;
-    int err = live && where[0] != '\0' ? listen_socket(where, &c.listen_fd) : 0;
+    struct uplink *u = NULL;
+    int err =
+        live && where[0] != '\0' ? listener_socket(where, &c.listen_fd) : 0;
 
     if (err != 0)
         fatalx(EXIT_IO, "cannot listen on \"%s\": %s", where, strerror(-err));
-    err = feed_open(&c, &f);
+    err = uplink_open(&c, &u);
     if (err != 0)
         fatalx(EXIT_IO, "the store's queue: %s", strerror(-err));
-    return f;
+    return u;
 }
 
 static void give_up_rights(const struct settings *s)
@@ -83,9 +84,9 @@ static void give_up_rights(const struct settings *s)
         fatalx(EXIT_NOT_PERMITTED, "cannot give up rights");
 }
 
-static void start_feed(const struct settings *s, struct feed *f)
+static void start_uplink(const struct settings *s, struct uplink *u)
 {
-    int err = feed_start(f);
+    int err = uplink_start(u);
 
     if (err != 0)
         fatalx(EXIT_IO, "no store at \"%s\": %s",
@@ -93,12 +94,13 @@ static void start_feed(const struct settings *s, struct feed *f)
 }
 
 /* Waits for what is on its way; how it all went. */
-static int finish(struct feed *f, const struct capture *c, bool good, bool live)
+static int finish(struct uplink *u, const struct capture *c, bool good,
+                  bool live)
 {
-    bool durable = feed_finish(f, FINISH_MS);
+    bool durable = uplink_finish(u, FINISH_MS);
 
     log_info("ended lost=%llu", (unsigned long long)capture_lost(c));
-    if (feed_turned_away(f))
+    if (uplink_turned_away(u))
         return EXIT_NOT_PERMITTED;
     if (!durable)
         return EXIT_IO;
@@ -152,7 +154,7 @@ int main(int argc, char **argv)
     struct source *src[FILES_MAX];
     struct settings *s;
     struct capture *c;
-    struct feed *f;
+    struct uplink *u;
     bool live, good = true;
     int code = options_read(argc, argv, &o), n;
 
@@ -171,8 +173,8 @@ int main(int argc, char **argv)
         fatalx(EXIT_USAGE, "more than %d files", FILES_MAX);
     for (int i = 0; i < n; i++)
         src[i] = open_source(s, live ? NULL : argv[optind + i]);
-    f = open_feed(s, live);
-    if (capture_open(s, live, f, &c) != 0)
+    u = open_uplink(s, live);
+    if (capture_open(s, live, u, &c) != 0)
         fatalx(EXIT_IO, "not enough memory for the pools");
     json_object_seed(0); /* reads /dev/urandom, while that can be opened */
     (void)signal(SIGTERM, on_signal); /* these cannot fail */
@@ -180,12 +182,12 @@ int main(int argc, char **argv)
     give_up_rights(s);
     if (live)
         capture_begin(c, src[0]);
-    start_feed(s, f);
+    start_uplink(s, u);
     log_info("started source=\"%s\"", source_label(src[0]));
     for (int i = 0; i < n && !stop; i++)
         good = run(c, src[i]) && good;
-    code = finish(f, c, good, live);
-    feed_close(f);
+    code = finish(u, c, good, live);
+    uplink_close(u);
     capture_close(c);
     for (int i = 0; i < n; i++)
         source_close(src[i]);

@@ -1,5 +1,5 @@
 /*
- * account.c - differences of totals, as notes.
+ * traffic.c - differences of totals, as notices.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "traffic.h"
@@ -7,21 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-void totals_take(struct totals *t, struct source *source, const struct wire *w,
+void totals_take(struct totals *t, struct source *source, const struct net *net,
                  const struct conn_table *c)
 {
     memset(t, 0, sizeof *t);
     if (source != NULL)
         source_stats(source, &t->source);
-    wire_counters(w, &t->wire);
-    t->stream = *wire_stream_counters(w);
+    net_counters(net, &t->net);
+    t->stream = *net_stream_counters(net);
     conn_counters(c, &t->conn);
 }
 
-void account_new_source(struct account *a, int64_t from_ns)
+void traffic_new_source(struct traffic_interval *i, int64_t from_ns)
 {
-    a->from_ns = from_ns;
-    memset(&a->last.source, 0, sizeof a->last.source);
+    i->from_ns = from_ns;
+    memset(&i->last.source, 0, sizeof i->last.source);
 }
 
 /* ---- the byte account */
@@ -42,8 +42,8 @@ static uint64_t other_frames(const struct totals *t)
 {
     uint64_t n = 0;
 
-    for (int i = 0; i < WIRE_CAUSES; i++)
-        n += t->wire.unparsed[i];
+    for (int i = 0; i < CAUSES; i++)
+        n += t->net.unparsed[i];
     return n;
 }
 
@@ -51,9 +51,9 @@ static void traffic(const struct totals *a, const struct totals *b,
                     struct traffic *ret_t)
 {
     *ret_t = (struct traffic){
-        .frames = b->wire.frames - a->wire.frames,
-        .frame_bytes = b->wire.frame_bytes - a->wire.frame_bytes,
-        .segments = b->wire.segments - a->wire.segments,
+        .frames = b->net.frames - a->net.frames,
+        .frame_bytes = b->net.frame_bytes - a->net.frame_bytes,
+        .segments = b->net.segments - a->net.segments,
         .payload_bytes =
             b->stream.payload_bytes - a->stream.payload_bytes + pending(a),
         .attributed_bytes = b->conn.attributed_bytes - a->conn.attributed_bytes,
@@ -70,6 +70,12 @@ static void traffic(const struct totals *a, const struct totals *b,
 
 /* ---- losses */
 
+/* Two moments. */
+struct change {
+    const struct totals *was, *is;
+    int64_t from_ns, to_ns;
+};
+
 struct loss {
     const char *cause;
     size_t count, bytes; /* offsets of totals in struct totals; 0: none */
@@ -83,8 +89,8 @@ static const struct loss losses[] = {
     {"nic", AT(source.nic_drops), 0},
     {"truncated_file", AT(source.truncated_files), 0},
     {"time_step", AT(stream.time_steps), 0},
-    {"snaplen", AT(wire.cut_segments), AT(wire.cut_bytes)},
-    {"pool_fragments", AT(wire.fragment_evicted), 0},
+    {"snaplen", AT(net.cut_segments), AT(net.cut_bytes)},
+    {"pool_fragments", AT(net.fragment_evicted), 0},
     {"pool_streams", AT(stream.evicted), 0},
     {"pool_segments", 0, AT(stream.refused_pool)},
     {"pool_bytes", AT(conn.overflows), AT(conn.overflow_bytes)},
@@ -101,27 +107,25 @@ static uint64_t total_at(const struct totals *t, size_t offset)
     return v;
 }
 
-static uint64_t grown(const struct totals *a, const struct totals *b,
-                      size_t offset)
+static uint64_t grown(const struct change *c, size_t offset)
 {
-    uint64_t was = total_at(a, offset), is = total_at(b, offset);
+    uint64_t was = total_at(c->was, offset), is = total_at(c->is, offset);
 
     return is > was ? is - was : 0;
 }
 
-static void tell_losses(const struct totals *a, const struct totals *b,
-                        int64_t from_ns, int64_t to_ns, const char *label,
+static void tell_losses(const struct change *c, const char *label,
                         struct tally *t)
 {
-    struct note n;
+    struct notice n;
 
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
         const struct loss *l = &losses[i];
 
-        note_init(&n, NOTE_LOSS, l->cause, from_ns);
-        n.to_ns = to_ns;
-        n.bytes = l->bytes == 0 ? 0 : grown(a, b, l->bytes);
-        n.count = l->count == 0 ? n.bytes > 0 : grown(a, b, l->count);
+        notice_init(&n, NOTICE_LOSS, l->cause, c->from_ns);
+        n.to_ns = c->to_ns;
+        n.bytes = l->bytes == 0 ? 0 : grown(c, l->bytes);
+        n.count = l->count == 0 ? n.bytes > 0 : grown(c, l->count);
         (void)snprintf(n.object, sizeof n.object, "%s", label);
         if (n.count > 0 || n.bytes > 0)
             tally_add(t, &n);
@@ -129,48 +133,48 @@ static void tell_losses(const struct totals *a, const struct totals *b,
 }
 
 /* Payload that no connection could take. */
-static void tell_refused(const struct totals *a, const struct totals *b,
-                         int64_t from_ns, int64_t to_ns, struct tally *t)
+static void tell_refused(const struct change *c, struct tally *t)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_UNPARSED, "refused", from_ns);
-    n.to_ns = to_ns;
-    n.bytes = grown(a, b, AT(stream.refused_bytes));
+    notice_init(&n, NOTICE_UNPARSED, "refused", c->from_ns);
+    n.to_ns = c->to_ns;
+    n.bytes = grown(c, AT(stream.refused_bytes));
     if (n.bytes > 0)
         tally_add(t, &n);
 }
 
-void account_unparsed(struct wire *w, struct tally *t)
+void traffic_unparsed(struct net *net, struct tally *t)
 {
-    struct wire_unparsed u;
-    struct note n;
+    struct net_unparsed u;
+    struct notice n;
 
-    for (int i = 0; i < WIRE_CAUSES; i++) {
-        if (!wire_take_unparsed(w, (enum wire_cause)i, &u))
+    for (int i = 0; i < CAUSES; i++) {
+        if (!net_take_unparsed(net, (enum packet_cause)i, &u))
             continue;
-        note_init(&n, NOTE_UNPARSED, wire_cause_name((enum wire_cause)i),
-                  u.from_ns);
+        notice_init(&n, NOTICE_UNPARSED,
+                    packet_cause_name((enum packet_cause)i), u.from_ns);
         n.to_ns = u.to_ns;
         n.count = u.count;
         n.bytes = u.bytes;
-        note_sample(&n, span_of(u.sample, u.sample_n));
+        notice_sample(&n, span_of(u.sample, u.sample_n));
         tally_add(t, &n);
     }
 }
 
-void account_report(struct account *a, const struct totals *now,
+void traffic_report(struct traffic_interval *i, const struct totals *now,
                     const char *label, int64_t to_ns, struct tally *t)
 {
-    struct note n;
+    struct change c = {&i->last, now, i->from_ns, to_ns};
+    struct notice n;
 
-    note_init(&n, NOTE_TRAFFIC, NULL, a->from_ns);
+    notice_init(&n, NOTICE_TRAFFIC, NULL, i->from_ns);
     n.to_ns = to_ns;
     (void)snprintf(n.object, sizeof n.object, "%s", label);
-    traffic(&a->last, now, &n.traffic);
+    traffic(&i->last, now, &n.traffic);
     (void)t->put(t->ctx, &n);
-    tell_losses(&a->last, now, a->from_ns, to_ns, label, t);
-    tell_refused(&a->last, now, a->from_ns, to_ns, t);
-    a->last = *now;
-    a->from_ns = to_ns;
+    tell_losses(&c, label, t);
+    tell_refused(&c, t);
+    i->last = *now;
+    i->from_ns = to_ns;
 }

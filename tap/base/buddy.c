@@ -1,5 +1,5 @@
 /*
- * arena.c - buddy blocks of one mapping, and buffers that grow in them.
+ * buddy.c - buddy blocks of one mapping, and buffers that grow in them.
  * A block of order o is 256 << o bytes and starts at a multiple of its size;
  * its buddy is the block whose number differs in bit o. The tag of a block's
  * first unit says order and free or used, of all other units TAG_INSIDE.
@@ -22,14 +22,14 @@ static uint8_t tag_of(unsigned order)
     return (uint8_t)(order + 1);
 }
 
-struct arena_free {
-    struct arena_free *next;
-    struct arena_free *prev;
+struct buddy_free {
+    struct buddy_free *next;
+    struct buddy_free *prev;
 };
 
 static size_t block_bytes(unsigned order)
 {
-    return (size_t)1 << (ARENA_MIN_BITS + order);
+    return (size_t)1 << (BUDDY_MIN_BITS + order);
 }
 
 static unsigned order_for(size_t n)
@@ -41,14 +41,14 @@ static unsigned order_for(size_t n)
     return order;
 }
 
-static struct arena_free *block_at(const struct arena *a, size_t unit)
+static struct buddy_free *block_at(const struct buddy *a, size_t unit)
 {
-    return (struct arena_free *)(void *)(a->base + (unit << ARENA_MIN_BITS));
+    return (struct buddy_free *)(void *)(a->base + (unit << BUDDY_MIN_BITS));
 }
 
-static void list_put(struct arena *a, size_t unit, unsigned order)
+static void list_put(struct buddy *a, size_t unit, unsigned order)
 {
-    struct arena_free *f = block_at(a, unit);
+    struct buddy_free *f = block_at(a, unit);
 
     f->prev = NULL;
     f->next = a->free[order];
@@ -58,9 +58,9 @@ static void list_put(struct arena *a, size_t unit, unsigned order)
     a->tags[unit] = TAG_FREE | tag_of(order);
 }
 
-static void list_take(struct arena *a, size_t unit, unsigned order)
+static void list_take(struct buddy *a, size_t unit, unsigned order)
 {
-    struct arena_free *f = block_at(a, unit);
+    struct buddy_free *f = block_at(a, unit);
 
     if (f->prev != NULL)
         f->prev->next = f->next;
@@ -71,7 +71,7 @@ static void list_take(struct arena *a, size_t unit, unsigned order)
     a->tags[unit] = TAG_INSIDE;
 }
 
-int arena_init(struct arena *a, size_t bytes, size_t max_block)
+int buddy_init(struct buddy *a, size_t bytes, size_t max_block)
 {
     size_t top, n;
 
@@ -94,20 +94,20 @@ int arena_init(struct arena *a, size_t bytes, size_t max_block)
     return 0;
 }
 
-void arena_fini(struct arena *a)
+void buddy_fini(struct buddy *a)
 {
-    pool_unmap(a->base, a->n_tags, (size_t)1 << ARENA_MIN_BITS);
+    pool_unmap(a->base, a->n_tags, (size_t)1 << BUDDY_MIN_BITS);
     free(a->tags);
     memset(a, 0, sizeof *a);
 }
 
-size_t arena_block_max(const struct arena *a)
+size_t buddy_block_max(const struct buddy *a)
 {
     return block_bytes(a->orders - 1);
 }
 
 /* A block of exactly this order, or NULL. */
-static uint8_t *block_take(struct arena *a, unsigned order)
+static uint8_t *block_take(struct buddy *a, unsigned order)
 {
     unsigned o = order;
     size_t unit;
@@ -116,7 +116,7 @@ static uint8_t *block_take(struct arena *a, unsigned order)
         o++;
     if (o >= a->orders)
         return NULL;
-    unit = (size_t)((uint8_t *)a->free[o] - a->base) >> ARENA_MIN_BITS;
+    unit = (size_t)((uint8_t *)a->free[o] - a->base) >> BUDDY_MIN_BITS;
     list_take(a, unit, o);
     while (o > order) {
         o--;
@@ -124,12 +124,12 @@ static uint8_t *block_take(struct arena *a, unsigned order)
     }
     a->tags[unit] = tag_of(order);
     a->used += block_bytes(order);
-    return a->base + (unit << ARENA_MIN_BITS);
+    return a->base + (unit << BUDDY_MIN_BITS);
 }
 
-static void block_give(struct arena *a, uint8_t *p, unsigned order)
+static void block_give(struct buddy *a, uint8_t *p, unsigned order)
 {
-    size_t unit = (size_t)(p - a->base) >> ARENA_MIN_BITS;
+    size_t unit = (size_t)(p - a->base) >> BUDDY_MIN_BITS;
 
     assert(a->tags[unit] == tag_of(order));
     a->used -= block_bytes(order);
@@ -147,9 +147,9 @@ static void block_give(struct arena *a, uint8_t *p, unsigned order)
 }
 
 /* Doubles a block without moving it, if its buddy lies above and is free. */
-static bool block_widen(struct arena *a, uint8_t *p, unsigned order)
+static bool block_widen(struct buddy *a, uint8_t *p, unsigned order)
 {
-    size_t unit = (size_t)(p - a->base) >> ARENA_MIN_BITS;
+    size_t unit = (size_t)(p - a->base) >> BUDDY_MIN_BITS;
     size_t buddy = unit ^ ((size_t)1 << order);
 
     if (order + 1 >= a->orders || buddy < unit ||
@@ -161,7 +161,7 @@ static bool block_widen(struct arena *a, uint8_t *p, unsigned order)
     return true;
 }
 
-void *arena_take(struct arena *a, size_t n, size_t *ret_size)
+void *buddy_take(struct buddy *a, size_t n, size_t *ret_size)
 {
     unsigned order = order_for(n);
 
@@ -169,12 +169,12 @@ void *arena_take(struct arena *a, size_t n, size_t *ret_size)
     return block_take(a, order);
 }
 
-void arena_give(struct arena *a, void *p, size_t size)
+void buddy_give(struct buddy *a, void *p, size_t size)
 {
     block_give(a, p, order_for(size));
 }
 
-static bool buffer_grow(struct arena *a, struct buffer *b, size_t need)
+static bool buffer_grow(struct buddy *a, struct buffer *b, size_t need)
 {
     unsigned order;
     uint8_t *p;
@@ -199,7 +199,7 @@ static bool buffer_grow(struct arena *a, struct buffer *b, size_t need)
     return true;
 }
 
-uint8_t *buffer_reserve(struct arena *a, struct buffer *b, size_t n)
+uint8_t *buffer_reserve(struct buddy *a, struct buffer *b, size_t n)
 {
     size_t need;
 
@@ -210,7 +210,7 @@ uint8_t *buffer_reserve(struct arena *a, struct buffer *b, size_t n)
     return b->p + b->n;
 }
 
-bool buffer_append(struct arena *a, struct buffer *b, const void *p, size_t n)
+bool buffer_append(struct buddy *a, struct buffer *b, const void *p, size_t n)
 {
     uint8_t *to;
 
@@ -224,7 +224,7 @@ bool buffer_append(struct arena *a, struct buffer *b, const void *p, size_t n)
     return true;
 }
 
-void buffer_release(struct arena *a, struct buffer *b)
+void buffer_release(struct buddy *a, struct buffer *b)
 {
     if (b->p != NULL)
         block_give(a, b->p, order_for(b->size));

@@ -1,5 +1,5 @@
 /*
- * rope.c - a list of blocks of one arena.
+ * chunk_list.c - chunks in blocks of buddy.h.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/chunk_list.h"
@@ -7,74 +7,75 @@
 #include <string.h>
 
 enum {
-    BLOCK_MIN = 2048, /* but for the first, which may be all there is */
-    GROW_SHARE = 16   /* of what is there already, for the next block */
+    CHUNK_MIN = 2048, /* but for the first, which may be all there is */
+    GROW_SHARE = 16   /* of what is there already, for the next chunk */
 };
 
-struct rope_block {
-    struct rope_block *next;
-    size_t n; /* bytes; of the last one, what rope.room leaves */
+struct chunk {
+    struct chunk *next;
+    size_t n; /* bytes; of the last one, what the list's room leaves */
     size_t size;
     uint8_t bytes[];
 };
 
-/* A block for n more bytes, or for as many as the largest holds. */
-static bool add_block(struct arena *a, struct rope *r, size_t n)
+/* A chunk for n more bytes, or for as many as the largest holds. */
+static bool add_chunk(struct buddy *a, struct chunk_list *l, size_t n)
 {
-    size_t want = r->n / GROW_SHARE > n ? r->n / GROW_SHARE : n, size;
-    struct rope_block *b;
+    size_t want = l->n / GROW_SHARE > n ? l->n / GROW_SHARE : n, size;
+    struct chunk *c;
 
-    want += sizeof *b;
-    if (r->n > 0 && want < BLOCK_MIN)
-        want = BLOCK_MIN;
-    if (want > arena_block_max(a))
-        want = arena_block_max(a);
-    b = arena_take(a, want, &size);
-    if (b == NULL)
+    want += sizeof *c;
+    if (l->n > 0 && want < CHUNK_MIN)
+        want = CHUNK_MIN;
+    if (want > buddy_block_max(a))
+        want = buddy_block_max(a);
+    c = buddy_take(a, want, &size);
+    if (c == NULL)
         return false;
-    b->next = NULL;
-    b->size = size;
-    b->n = size - sizeof *b;
-    *(r->last == NULL ? &r->first : &r->last->next) = b;
-    r->last = b;
-    r->at = b->bytes;
-    r->room = b->n;
+    c->next = NULL;
+    c->size = size;
+    c->n = size - sizeof *c;
+    *(l->last == NULL ? &l->first : &l->last->next) = c;
+    l->last = c;
+    l->at = c->bytes;
+    l->room = c->n;
     return true;
 }
 
-size_t rope_append(struct arena *a, struct rope *r, const uint8_t *p, size_t n)
+size_t chunk_list_append(struct buddy *a, struct chunk_list *l,
+                         const uint8_t *p, size_t n)
 {
     size_t done = 0;
 
-    while (done < n && (r->room > 0 || add_block(a, r, n - done))) {
-        size_t part = n - done < r->room ? n - done : r->room;
+    while (done < n && (l->room > 0 || add_chunk(a, l, n - done))) {
+        size_t part = n - done < l->room ? n - done : l->room;
 
-        memcpy(r->at, p + done, part);
-        r->at += part;
-        r->room -= part;
-        r->n += part;
+        memcpy(l->at, p + done, part);
+        l->at += part;
+        l->room -= part;
+        l->n += part;
         done += part;
     }
     return done;
 }
 
-void rope_copy(const struct rope *r, uint8_t *to)
+void chunk_list_copy(const struct chunk_list *l, uint8_t *to)
 {
-    for (const struct rope_block *b = r->first; b != NULL; b = b->next) {
-        size_t n = b->n - (b == r->last ? r->room : 0);
+    for (const struct chunk *c = l->first; c != NULL; c = c->next) {
+        size_t n = c->n - (c == l->last ? l->room : 0);
 
-        memcpy(to, b->bytes, n);
+        memcpy(to, c->bytes, n);
         to += n;
     }
 }
 
-void rope_release(struct arena *a, struct rope *r)
+void chunk_list_release(struct buddy *a, struct chunk_list *l)
 {
-    struct rope_block *next;
+    struct chunk *next;
 
-    for (struct rope_block *b = r->first; b != NULL; b = next) {
-        next = b->next;
-        arena_give(a, b, b->size);
+    for (struct chunk *c = l->first; c != NULL; c = next) {
+        next = c->next;
+        buddy_give(a, c, c->size);
     }
-    memset(r, 0, sizeof *r);
+    memset(l, 0, sizeof *l);
 }

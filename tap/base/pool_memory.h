@@ -1,6 +1,6 @@
 /*
- * pool.h - the memory of a fixed pool: zeroed, taken once at start-up, and in
- * large pages where the kernel has them, for the tap touches another
+ * pool_memory.h - the memory of a fixed pool: zeroed, taken once at start-up,
+ * and in large pages where the kernel has them, for the tap touches another
  * connection with every packet.
  * SPDX-License-Identifier: Apache-2.0
  */

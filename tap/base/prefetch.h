@@ -1,5 +1,5 @@
 /*
- * fetch.h - asking for memory that will be written soon.
+ * prefetch.h - asking for memory that will be written soon.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_PREFETCH_H
@@ -11,7 +11,7 @@
 enum { CACHE_LINE = 64 };
 
 /* The cache lines of n bytes, n > 0; any address will do, none faults. */
-static inline void fetch(const void *p, size_t n)
+static inline void prefetch(const void *p, size_t n)
 {
     const char *line = p, *end = line + n - 1;
 

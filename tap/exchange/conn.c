@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/pool_memory.h"
+#include "exchange/pair.h"
+#include "http1/half.h"
 
 struct conn {
     struct conn_table *table;
@@ -155,7 +157,7 @@ static void drop_message(struct conn *c, enum side side)
 
     c->table->pool.attributed_bytes += h->now->bytes;
     c->table->count.overflow_bytes += h->now->bytes;
-    message_release(&c->table->pool, h->now);
+    message_release(&c->table->pool.messages, h->now);
     half_detach(h);
     half_lose(h);
 }
@@ -315,11 +317,11 @@ static void *cb_open(void *ctx, const struct stream_info *info)
     return c;
 }
 
-static void cb_expect(void *user, enum side side, int step)
+static void cb_prefetch(void *user, enum side side, int step)
 {
     const struct conn *c = user;
 
-    half_expect(&c->half[side], step);
+    half_prefetch(&c->half[side], step);
 }
 
 static void cb_data(void *user, enum side side, const struct stream_piece *p)
@@ -495,11 +497,11 @@ int conn_open(const struct conn_config *c, const struct conn_handler *h,
     t->handler = *h;
     t->n = c->connections;
     t->pool.tell_stray = tell_stray;
-    t->pool.message_max = c->message_max;
+    t->pool.messages.message_max = c->message_max;
     t->all = pool_map(t->n, sizeof *t->all);
-    err = t->all == NULL
-              ? -ENOMEM
-              : arena_init(&t->pool.arena, c->buffer_bytes, c->message_max);
+    err = t->all == NULL ? -ENOMEM
+                         : buddy_init(&t->pool.messages.memory, c->buffer_bytes,
+                                      c->message_max);
     if (err == 0)
         err = slot_pool_init(&t->slots, c->exchanges);
     if (err != 0) {
@@ -515,7 +517,7 @@ void conn_close(struct conn_table *t)
     if (t == NULL)
         return;
     slot_pool_fini(&t->slots);
-    arena_fini(&t->pool.arena);
+    buddy_fini(&t->pool.messages.memory);
     pool_unmap(t->all, t->n, sizeof *t->all);
     free(t);
 }
@@ -524,7 +526,7 @@ void conn_stream_handler(struct conn_table *t, struct stream_handler *ret_h)
 {
     *ret_h = (struct stream_handler){.open = cb_open,
                                      .data = cb_data,
-                                     .expect = cb_expect,
+                                     .prefetch = cb_prefetch,
                                      .gap = cb_gap,
                                      .conflict = cb_conflict,
                                      .half_end = cb_half_end,
@@ -534,8 +536,8 @@ void conn_stream_handler(struct conn_table *t, struct stream_handler *ret_h)
 
 void conn_recycle(struct conn_table *t, struct slot *s)
 {
-    message_release(&t->pool, &s->req);
-    message_release(&t->pool, &s->resp);
+    message_release(&t->pool.messages, &s->req);
+    message_release(&t->pool.messages, &s->resp);
     slot_give(&t->slots, s);
 }
 
@@ -551,42 +553,14 @@ void conn_counters(const struct conn_table *t, struct conn_counters *ret_c)
     *ret_c = t->count;
     ret_c->attributed_bytes = t->pool.attributed_bytes;
     ret_c->stray_bytes = t->pool.stray_bytes;
-    ret_c->overflows += t->pool.dropped;
-    ret_c->overflow_bytes += t->pool.dropped_bytes;
+    ret_c->overflows += t->pool.messages.dropped;
+    ret_c->overflow_bytes += t->pool.messages.dropped_bytes;
     ret_c->refused_slots = t->slots.refused;
 }
 
 unsigned conn_fill(const struct conn_table *t)
 {
-    size_t size = t->pool.arena.n_tags << ARENA_MIN_BITS;
+    size_t size = t->pool.messages.memory.n_tags << BUDDY_MIN_BITS;
 
-    return (unsigned)(t->pool.arena.used / (size / 100 + 1));
-}
-
-bool slot_complete(const struct slot *s, const char **ret_cause)
-{
-    const char *cause = s->req.cause != NULL    ? s->req.cause
-                        : s->resp.cause != NULL ? s->resp.cause
-                                                : s->cause;
-
-    if (cause == NULL && s->req.whole && s->resp.whole)
-        return true;
-    *ret_cause = cause == NULL ? "cut" : cause;
-    return false;
-}
-
-static struct span request_part(const struct slot *s, struct range r)
-{
-    return s->req.line_ok ? range_of(buffer_span(&s->req.raw), r)
-                          : span_of(NULL, 0);
-}
-
-struct span slot_method(const struct slot *s)
-{
-    return request_part(s, s->req.head.method);
-}
-
-struct span slot_target(const struct slot *s)
-{
-    return request_part(s, s->req.head.target);
+    return (unsigned)(t->pool.messages.memory.used / (size / 100 + 1));
 }

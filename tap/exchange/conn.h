@@ -1,6 +1,6 @@
 /*
  * conn.h - the connections: stream callbacks in, finished exchanges out.
- * Comes in: bytes, gaps and ends of both directions (stream.h). Goes out, by
+ * Comes in: bytes, gaps and ends of both directions (tcp.h). Goes out, by
  * two functions of the caller: each exchange once, whole or with the cause
  * why not, and each run of bytes that belong to none.
  * All memory is taken at the start; a full pool is a counted loss.
@@ -9,8 +9,7 @@
 #ifndef TAP_CONN_H
 #define TAP_CONN_H
 
-#include "exchange/pair.h"
-#include "tcp/stream.h"
+#include "exchange/exchange.h"
 
 struct conn_config {
     size_t connections;  /* at once; not less than the stream table's */
@@ -49,9 +48,9 @@ struct conn_counters {
     uint64_t attributed_bytes; /* of exchanges, and empty lines between them */
     uint64_t stray_bytes;
     uint64_t exchanges;
-    uint64_t overflows, overflow_bytes; /* not kept: the arena was full, or
-                                           the message too large */
-    uint64_t refused_slots;             /* messages without a slot */
+    uint64_t overflows, overflow_bytes;           /* not kept: no memory, or
+                                                     the message too large */
+    uint64_t refused_slots;                       /* messages without a slot */
     uint64_t late_conflicts, late_conflict_bytes; /* exchange was recorded */
 };
 
@@ -60,7 +59,7 @@ struct conn_table;
 int conn_open(const struct conn_config *c, const struct conn_handler *h,
               struct conn_table **ret_t);
 void conn_close(struct conn_table *t);
-/* The functions to give to wire_open; its ctx is the table. */
+/* The functions to give to net_open; its ctx is the table. */
 void conn_stream_handler(struct conn_table *t, struct stream_handler *ret_h);
 void conn_recycle(struct conn_table *t, struct slot *s);
 /* Reports what is known of runs of stray bytes that still go on. */
@@ -68,10 +67,5 @@ void conn_tell_strays(struct conn_table *t);
 void conn_counters(const struct conn_table *t, struct conn_counters *ret_c);
 /* Share of the buffers that is in use, in percent. */
 unsigned conn_fill(const struct conn_table *t);
-
-/* Is the exchange whole on both sides? Else *ret_cause says why not. */
-bool slot_complete(const struct slot *s, const char **ret_cause);
-struct span slot_method(const struct slot *s);
-struct span slot_target(const struct slot *s);
 
 #endif

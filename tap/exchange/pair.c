@@ -4,48 +4,13 @@
  */
 #include "exchange/pair.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/pool_memory.h"
-
-int slot_pool_init(struct slot_pool *p, size_t n)
-{
-    memset(p, 0, sizeof *p);
-    p->all = pool_map(n, sizeof *p->all);
-    if (p->all == NULL)
-        return -ENOMEM;
-    p->n = n;
-    return 0;
-}
-
-void slot_pool_fini(struct slot_pool *p)
-{
-    pool_unmap(p->all, p->n, sizeof *p->all);
-    memset(p, 0, sizeof *p);
-}
-
-void slot_give(struct slot_pool *p, struct slot *s)
-{
-    memset(s, 0, sizeof *s);
-    s->next = p->free;
-    p->free = s;
-}
-
 /* A new slot at the end of the queue. */
 static struct slot *append(struct pair *q, struct slot_pool *p)
 {
-    struct slot *s = p->free;
+    struct slot *s = slot_take(p);
 
-    if (s != NULL) {
-        p->free = s->next;
-        s->next = NULL;
-    } else if (p->used < p->n) {
-        s = &p->all[p->used++];
-    } else {
-        p->refused++;
+    if (s == NULL)
         return NULL;
-    }
     s->prev = q->last;
     if (q->last != NULL)
         q->last->next = s;

@@ -1,7 +1,7 @@
 /*
  * pair.h - which answer belongs to which request of a connection.
  * Comes in: that a request, an answer or a loss begins, in the causal order
- * of stream.h. Goes out: the slot in which the message is to be put.
+ * of tcp.h. Goes out: the slot in which the message is to be put.
  *
  * Answers come in the order of the requests, so the oldest unanswered request
  * is the one, as long as nothing was lost. A loss may hide whole messages:
@@ -18,32 +18,7 @@
 #ifndef TAP_PAIR_H
 #define TAP_PAIR_H
 
-#include "http1/half.h"
-#include "tcp/stream.h"
-
-/* An exchange being put together, or a marker. */
-struct slot {
-    struct slot *next, *prev; /* of its queue; next also in other lists */
-    const char *source;       /* what was captured; set when it is finished */
-    uint64_t stream, index;
-    char client[STREAM_ADDR_TEXT], server[STREAM_ADDR_TEXT];
-    struct message req, resp;
-    bool marker;            /* stands for requests that were lost */
-    bool has_req, has_resp; /* one was begun */
-    bool req_done, resp_done;
-    uint64_t answers;   /* marker: answers begun when it was put */
-    uint64_t gap_bytes; /* lost where a missing message was */
-    const char *cause;  /* why a message is missing, or NULL */
-};
-
-/* Slots never used yet are taken from `all` in order, so that a large pool
- * costs no memory before it is needed. */
-struct slot_pool {
-    struct slot *all;
-    size_t n, used;
-    struct slot *free;
-    uint64_t refused; /* times that it was empty */
-};
+#include "exchange/exchange.h"
 
 enum { PAIR_UNANSWERED_MAX = 1024 };
 
@@ -56,10 +31,6 @@ struct pair {
     bool answers_lost;
     uint64_t lost_bytes; /* of lost answers */
 };
-
-int slot_pool_init(struct slot_pool *p, size_t n);
-void slot_pool_fini(struct slot_pool *p);
-void slot_give(struct slot_pool *p, struct slot *s);
 
 /*
  * Each returns a slot of the queue, or NULL if the pool is empty. Slots that

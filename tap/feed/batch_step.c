@@ -1,5 +1,5 @@
 /*
- * batch.c - reading batch-feed messages, and splitting them into records.
+ * batch_step.c - reading batch-feed messages, and splitting them into records.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "feed/batch_step.h"
@@ -244,8 +244,8 @@ static void read_root(struct reader *r, json_t *root, struct batch_step *s)
     read_ops(r, root, s);
 }
 
-enum parse batch_read(struct span line, struct batch_step *ret_s,
-                      const char **ret_why)
+enum parse batch_step_read(struct span line, struct batch_step *ret_s,
+                           const char **ret_why)
 {
     struct reader r = {NULL};
     json_error_t error;
@@ -269,7 +269,7 @@ enum parse batch_read(struct span line, struct batch_step *ret_s,
     return PARSE_BAD;
 }
 
-void batch_free(struct batch_step *s)
+void batch_step_free(struct batch_step *s)
 {
     free(s->members);
     free(s->ops);
@@ -330,7 +330,7 @@ static void write_lines(const struct batch_step *s, size_t *i, struct record *r)
     }
 }
 
-size_t batch_parts(const struct batch_step *s, struct span tap)
+size_t batch_step_parts(const struct batch_step *s, struct span tap)
 {
     struct record r;
     size_t i = 0, parts = 0;
@@ -344,8 +344,8 @@ size_t batch_parts(const struct batch_step *s, struct span tap)
     return parts;
 }
 
-void batch_record(const struct batch_step *s, struct span tap, size_t part,
-                  size_t parts, struct record *r)
+void batch_step_record(const struct batch_step *s, struct span tap, size_t part,
+                       size_t parts, struct record *r)
 {
     struct record wide;
     size_t i = 0, end;

@@ -1,6 +1,6 @@
 /*
- * batch.h - messages of the batch feed (docs/batch-feed.md): reading one, and
- * the records that come of it.
+ * batch_step.h - messages of the batch feed (docs/batch-feed.md): reading one,
+ * and the records that come of it.
  * Comes in: one line of JSON from an engine, foreign bytes. Goes out: a struct
  * batch_step, and the bodies of records of kind batch_step.
  * SPDX-License-Identifier: Apache-2.0
@@ -39,17 +39,17 @@ struct batch_step {
 /*
  * Reads one message, strictly: an unknown key, a missing one, a wrong type or
  * range is PARSE_BAD, and *ret_why says which in words that name no content.
- * The caller ends ret_s with batch_free, after PARSE_BAD too.
+ * The caller ends ret_s with batch_step_free, after PARSE_BAD too.
  */
-enum parse batch_read(struct span line, struct batch_step *ret_s,
-                      const char **ret_why);
-void batch_free(struct batch_step *s);
+enum parse batch_step_read(struct span line, struct batch_step *ret_s,
+                           const char **ret_why);
+void batch_step_free(struct batch_step *s);
 
 struct record;
 /* How many records the message needs: at least 1. */
-size_t batch_parts(const struct batch_step *s, struct span tap);
+size_t batch_step_parts(const struct batch_step *s, struct span tap);
 /* Writes part `part` of `parts`, counted from 1. */
-void batch_record(const struct batch_step *s, struct span tap, size_t part,
-                  size_t parts, struct record *r);
+void batch_step_record(const struct batch_step *s, struct span tap, size_t part,
+                       size_t parts, struct record *r);
 
 #endif

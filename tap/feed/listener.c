@@ -1,5 +1,5 @@
 /*
- * listen.c - the feed listener's connections. One request at a time each:
+ * listener.c - the feed listener's connections. One request at a time each:
  * read whole, handed over, answered; then the next on the same connection.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "exchange/dissect.h"
 #include "http1/head.h"
 #include "http1/http1.h"
 
@@ -35,7 +34,7 @@ struct listener {
     listener_fn body;
     void *ctx;
     uint64_t clock;
-    struct client clients[LISTEN_CONNECTIONS];
+    struct client clients[LISTENER_CONNECTIONS];
 };
 
 /* ---- the socket */
@@ -76,7 +75,7 @@ static int open_address(const struct addrinfo *a)
     return fd;
 }
 
-int listen_socket(const char *where, int *ret_fd)
+int listener_socket(const char *where, int *ret_fd)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICSERV};
@@ -170,8 +169,8 @@ static bool head_read(struct client *c)
     bool feed;
 
     head_parse(raw, HEAD_REQUEST, &c->head);
-    feed = shape_is_feed(range_of(raw, c->head.method),
-                         range_of(raw, c->head.target));
+    feed = feed_is_post(range_of(raw, c->head.method),
+                        range_of(raw, c->head.target));
     c->last = c->head.minor == 0;
     c->head_n = c->n;
     c->in_body = true;
@@ -180,7 +179,7 @@ static bool head_read(struct client *c)
     else if (!feed)
         refuse(c, "404 Not Found");
     else if (c->head.framing == HTTP1_LENGTH &&
-             c->head.length > LISTEN_POST_MAX)
+             c->head.length > LISTENER_POST_MAX)
         refuse(c, "413 Content Too Large");
     else
         return true;
@@ -202,7 +201,7 @@ static bool take_step(struct listener *l, struct client *c, struct span *in)
     bool wanted = piece.kind == HTTP1_CONTENT ||
                   (piece.kind == HTTP1_FRAMING && !c->in_body);
 
-    if (wanted && (c->n + piece.n > c->head_n + LISTEN_POST_MAX ||
+    if (wanted && (c->n + piece.n > c->head_n + LISTENER_POST_MAX ||
                    !keep(c, span_of(in->p, piece.n)))) {
         refuse(c, "413 Content Too Large");
         return false;
@@ -275,7 +274,7 @@ int listener_open(int fd, listener_fn body, void *ctx, struct listener **ret_l)
     l->fd = fd;
     l->body = body;
     l->ctx = ctx;
-    for (size_t i = 0; i < LISTEN_CONNECTIONS; i++)
+    for (size_t i = 0; i < LISTENER_CONNECTIONS; i++)
         l->clients[i].fd = -1;
     *ret_l = l;
     return 0;
@@ -285,7 +284,7 @@ void listener_close(struct listener *l)
 {
     if (l == NULL)
         return;
-    for (size_t i = 0; i < LISTEN_CONNECTIONS; i++)
+    for (size_t i = 0; i < LISTENER_CONNECTIONS; i++)
         client_drop(&l->clients[i]);
     close(l->fd);
     free(l);
@@ -303,7 +302,7 @@ static void accept_client(struct listener *l)
 
     if (fd < 0)
         return; /* it went away */
-    for (size_t i = 0; i < LISTEN_CONNECTIONS; i++) {
+    for (size_t i = 0; i < LISTENER_CONNECTIONS; i++) {
         struct client *k = &l->clients[i];
 
         if (k->post.left > 0)
@@ -326,7 +325,7 @@ size_t listener_poll(const struct listener *l, struct pollfd *fds)
     size_t n = 0;
 
     fds[n++] = (struct pollfd){.fd = l->fd, .events = POLLIN};
-    for (size_t i = 0; i < LISTEN_CONNECTIONS; i++)
+    for (size_t i = 0; i < LISTENER_CONNECTIONS; i++)
         if (l->clients[i].fd >= 0 && !l->clients[i].waiting)
             fds[n++] =
                 (struct pollfd){.fd = l->clients[i].fd, .events = POLLIN};
@@ -336,7 +335,8 @@ size_t listener_poll(const struct listener *l, struct pollfd *fds)
 void listener_serve(struct listener *l, const struct pollfd *fds, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        for (size_t k = 0; k < LISTEN_CONNECTIONS && fds[i].revents != 0; k++) {
+        for (size_t k = 0; k < LISTENER_CONNECTIONS && fds[i].revents != 0;
+             k++) {
             if (l->clients[k].fd != fds[i].fd)
                 continue;
             l->clients[k].used = ++l->clock;
@@ -350,6 +350,6 @@ void listener_serve(struct listener *l, const struct pollfd *fds, size_t n)
 
 void listener_settle(struct listener *l)
 {
-    for (size_t k = 0; k < LISTEN_CONNECTIONS; k++)
+    for (size_t k = 0; k < LISTENER_CONNECTIONS; k++)
         client_settle(&l->clients[k]);
 }

@@ -1,5 +1,5 @@
 /*
- * order.c - a short queue for each feed: engine and the random text of the
+ * reorder.c - a short queue for each feed: engine and the random text of the
  * emitter's start.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@ struct feed_queue {
     struct recent recent[RECENT];
 };
 
-struct order {
-    struct order_handler h;
+struct reorder {
+    struct reorder_handler h;
     int64_t wait_ns;
     struct feed_queue feeds[FEEDS];
 };
@@ -41,14 +41,14 @@ void step_message_free(struct step_message *m)
 {
     if (m == NULL)
         return;
-    batch_free(&m->step);
+    batch_step_free(&m->step);
     free(m);
 }
 
-int order_open(int64_t wait_ns, const struct order_handler *h,
-               struct order **ret_o)
+int reorder_open(int64_t wait_ns, const struct reorder_handler *h,
+                 struct reorder **ret_o)
 {
-    struct order *o = calloc(1, sizeof *o);
+    struct reorder *o = calloc(1, sizeof *o);
 
     if (o == NULL)
         return -ENOMEM;
@@ -58,7 +58,7 @@ int order_open(int64_t wait_ns, const struct order_handler *h,
     return 0;
 }
 
-void order_close(struct order *o)
+void reorder_close(struct reorder *o)
 {
     if (o == NULL)
         return;
@@ -80,7 +80,8 @@ static bool is_feed(const struct feed_queue *f, const struct batch_step *s)
            span_eq(span_of(f->feed, f->feed_n), s->feed);
 }
 
-static void give(struct order *o, struct feed_queue *f, struct step_message *m)
+static void give(struct reorder *o, struct feed_queue *f,
+                 struct step_message *m)
 {
     struct recent *r = &f->recent[m->step.seq % RECENT];
 
@@ -99,7 +100,7 @@ static bool seen(const struct feed_queue *f, const struct step_message *m)
 }
 
 /* The lowest waiting message and those that follow it without a hole. */
-static void release(struct order *o, struct feed_queue *f)
+static void release(struct reorder *o, struct feed_queue *f)
 {
     while (f->waiting != NULL && f->waiting->step.seq <= f->next) {
         struct step_message *m = f->waiting;
@@ -117,24 +118,27 @@ static void release(struct order *o, struct feed_queue *f)
 }
 
 /* What the lowest waiting message waits for will not come. */
-static void give_up(struct order *o, struct feed_queue *f)
+static void give_up(struct reorder *o, struct feed_queue *f)
 {
     const struct step_message *m = f->waiting;
+    struct feed_gap gap = {.engine = span_of(f->engine, f->engine_n),
+                           .feed = span_of(f->feed, f->feed_n),
+                           .n = m->step.seq - f->next,
+                           .from_ns = f->last_ns != 0 ? f->last_ns : m->time_ns,
+                           .to_ns = m->time_ns};
 
-    o->h.missing(o->h.ctx, span_of(f->engine, f->engine_n),
-                 span_of(f->feed, f->feed_n), m->step.seq - f->next,
-                 f->last_ns != 0 ? f->last_ns : m->time_ns, m->time_ns);
+    o->h.missing(o->h.ctx, &gap);
     f->next = m->step.seq;
     release(o, f);
 }
 
-static void flush(struct order *o, struct feed_queue *f)
+static void flush(struct reorder *o, struct feed_queue *f)
 {
     while (f->waiting != NULL)
         give_up(o, f);
 }
 
-static struct feed_queue *feed_of(struct order *o, const struct batch_step *s)
+static struct feed_queue *feed_of(struct reorder *o, const struct batch_step *s)
 {
     struct feed_queue *f = &o->feeds[0];
 
@@ -165,7 +169,7 @@ static void insert(struct feed_queue *f, struct step_message *m)
     f->n_waiting++;
 }
 
-void order_add(struct order *o, struct step_message *m)
+void reorder_add(struct reorder *o, struct step_message *m)
 {
     struct feed_queue *f = feed_of(o, &m->step);
 
@@ -182,7 +186,7 @@ void order_add(struct order *o, struct step_message *m)
         give_up(o, f);
 }
 
-void order_tick(struct order *o, int64_t now_ns)
+void reorder_tick(struct reorder *o, int64_t now_ns)
 {
     for (size_t i = 0; i < FEEDS; i++) {
         struct feed_queue *f = &o->feeds[i];
@@ -193,7 +197,7 @@ void order_tick(struct order *o, int64_t now_ns)
     }
 }
 
-void order_flush(struct order *o)
+void reorder_flush(struct reorder *o)
 {
     for (size_t i = 0; i < FEEDS; i++)
         flush(o, &o->feeds[i]);

@@ -1,5 +1,5 @@
 /*
- * order.h - the messages of batch feeds in the order of their numbers.
+ * reorder.h - the messages of batch feeds in the order of their numbers.
  * Comes in: messages as they arrive, from the wire or the listener, perhaps
  * late, twice or not at all. Goes out: each message once, in order as far as a
  * short wait allows, and the numbers that never came.
@@ -12,7 +12,7 @@
 
 struct post;
 
-/* A message on its way; order_* own it from order_add on. */
+/* A message on its way; reorder_* own it from reorder_add on. */
 struct step_message {
     struct step_message *next;
     struct batch_step step;
@@ -25,29 +25,34 @@ struct step_message {
     uint8_t text[]; /* the message */
 };
 
-struct order_handler {
+/* n messages of this feed, up to some number, did not come. */
+struct feed_gap {
+    struct span engine, feed;
+    uint64_t n;
+    int64_t from_ns, to_ns; /* of the message before, and of the one after */
+};
+
+struct reorder_handler {
     /* Takes the message over. */
     void (*step)(void *ctx, struct step_message *m);
     /* It has come before, byte for byte: not recorded again. Taken over. */
     void (*again)(void *ctx, struct step_message *m);
-    /* n messages of this feed, up to the number before, did not come. */
-    void (*missing)(void *ctx, struct span engine, struct span feed, uint64_t n,
-                    int64_t from_ns, int64_t to_ns);
+    void (*missing)(void *ctx, const struct feed_gap *g);
     void *ctx;
 };
 
-struct order;
+struct reorder;
 
 /* wait_ns: how long a message waits for those before it. */
-int order_open(int64_t wait_ns, const struct order_handler *h,
-               struct order **ret_o);
-/* Frees what still waits; call order_flush before. */
-void order_close(struct order *o);
-void order_add(struct order *o, struct step_message *m);
+int reorder_open(int64_t wait_ns, const struct reorder_handler *h,
+                 struct reorder **ret_r);
+/* Frees what still waits; call reorder_flush before. */
+void reorder_close(struct reorder *r);
+void reorder_add(struct reorder *r, struct step_message *m);
 /* Ends the waits that began before now_ns - wait_ns, on the same clock. */
-void order_tick(struct order *o, int64_t now_ns);
+void reorder_tick(struct reorder *r, int64_t now_ns);
 /* Ends all waits. */
-void order_flush(struct order *o);
+void reorder_flush(struct reorder *r);
 
 void step_message_free(struct step_message *m);
 

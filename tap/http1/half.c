@@ -1,5 +1,5 @@
 /*
- * half.c - from the bytes of one direction to messages in the arena.
+ * half.c - from the bytes of one direction to messages.
  * Each byte goes one of three ways: into a message, away as an empty line
  * between messages, or into a run of stray bytes that is reported.
  * SPDX-License-Identifier: Apache-2.0
@@ -13,10 +13,7 @@
 #include "base/prefetch.h"
 #include "store/exchange.h"
 
-enum {
-    JUDGE_MIN = 3,     /* bytes needed to say that it is not HTTP */
-    EXPECT_BYTES = 320 /* of a segment: a token's event */
-};
+enum { JUDGE_MIN = 3 /* bytes needed to say that it is not HTTP */ };
 
 void half_init(struct half *h, bool start_seen, void *owner)
 {
@@ -28,32 +25,8 @@ void half_init(struct half *h, bool start_seen, void *owner)
 
 void half_fini(struct half_pool *p, struct half *h)
 {
-    message_release(p, &h->first);
-    buffer_release(&p->arena, &h->stray.sample);
-}
-
-void message_release(struct half_pool *p, struct message *m)
-{
-    rope_release(&p->arena, &m->rest);
-    buffer_release(&p->arena, &m->raw);
-    buffer_release(&p->arena, &m->map);
-    memset(m, 0, sizeof *m);
-}
-
-void message_fault(struct message *m, const char *cause)
-{
-    if (m->cause == NULL)
-        m->cause = cause;
-}
-
-struct span message_bytes(const struct message *m, uint8_t *scratch)
-{
-    if (m->rest.n == 0)
-        return buffer_span(&m->raw);
-    if (m->raw.n > 0)
-        memcpy(scratch, m->raw.p, m->raw.n);
-    rope_copy(&m->rest, scratch + m->raw.n);
-    return span_of(scratch, message_kept(m));
+    message_release(&p->messages, &h->first);
+    buffer_release(&p->messages.memory, &h->stray.sample);
 }
 
 /* ---- bytes of no message */
@@ -63,7 +36,7 @@ void half_tell_stray(struct half_pool *p, struct half *h)
     if (h->stray.bytes == 0)
         return;
     p->tell_stray(h);
-    buffer_release(&p->arena, &h->stray.sample);
+    buffer_release(&p->messages.memory, &h->stray.sample);
     h->stray.told = true;
     h->stray.bytes = 0;
 }
@@ -90,8 +63,8 @@ static void stray_add(struct half_pool *p, struct half *h, const char *cause,
     p->stray_bytes += bytes.n;
     room =
         s->told || s->sample.n > STRAY_SAMPLE ? 0 : STRAY_SAMPLE - s->sample.n;
-    /* Without room in the arena the run is counted without a sample. */
-    (void)buffer_append(&p->arena, &s->sample, bytes.p,
+    /* Without room the run is counted without a sample. */
+    (void)buffer_append(&p->messages.memory, &s->sample, bytes.p,
                         bytes.n < room ? bytes.n : room);
 }
 
@@ -160,7 +133,7 @@ static enum half_event refuse(struct half_pool *p, struct half *h,
     h->lost = true;
     h->skipping = !line_ended;
     if (m == &h->first) {
-        message_release(p, m);
+        message_release(&p->messages, m);
         h->now = NULL;
     } else {
         message_fault(m, "framing"); /* interim answer without a final one */
@@ -199,94 +172,10 @@ static void message_begin(struct half *h, int64_t time_ns)
 
 /* ---- bytes of a message */
 
-static void put_be(uint8_t *p, uint64_t v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        p[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
-}
-
-/* A piece of the body at `at` of the raw bytes; one that continues the last
- * piece at the same time makes it longer. */
-static bool map_add(struct half_pool *p, struct message *m, uint64_t at,
-                    size_t n, int64_t time_ns)
-{
-    uint32_t joined;
-    uint8_t *e;
-
-    if (m->map.n > 0 && m->piece_ns == time_ns &&
-        m->piece_at + m->piece_n == at &&
-        !__builtin_add_overflow(m->piece_n, n, &joined)) {
-        m->piece_n = joined;
-        put_be(m->map.p + m->map.n - EXCHANGE_PIECE_BYTES + 8, joined, 4);
-        return true;
-    }
-    e = buffer_reserve(&p->arena, &m->map, EXCHANGE_PIECE_BYTES);
-    if (e == NULL || n > UINT32_MAX)
-        return false;
-    put_be(e, at, 8);
-    put_be(e + 8, n, 4);
-    put_be(e + 12, (uint64_t)time_ns, 8);
-    m->map.n += EXCHANGE_PIECE_BYTES;
-    m->piece_at = at;
-    m->piece_n = (uint32_t)n;
-    m->piece_ns = time_ns;
-    return true;
-}
-
-/* Pieces beyond the bytes that were kept. */
-static void map_trim(struct message *m)
-{
-    uint64_t offset;
-    size_t kept = message_kept(m);
-    uint32_t len;
-    int64_t time_ns;
-
-    while (m->map.n > 0) {
-        size_t last = m->map.n / EXCHANGE_PIECE_BYTES - 1;
-
-        if (!exchange_piece(buffer_span(&m->map), last, &offset, &len,
-                            &time_ns) ||
-            offset + len <= kept)
-            return;
-        if (offset < kept) {
-            put_be(m->map.p + last * EXCHANGE_PIECE_BYTES + 8, kept - offset,
-                   4);
-            return;
-        }
-        m->map.n -= EXCHANGE_PIECE_BYTES;
-    }
-}
-
-/* n more bytes have no room: the message is too large, or the arena full. */
-static void overflow(struct half_pool *p, struct message *m, size_t n)
-{
-    if (message_kept(m) + n <= p->message_max)
-        p->dropped++;
-    m->full = true;
-    message_fault(m, "too_large");
-    map_trim(m);
-}
-
-/* A head stays in one piece, since it is looked at. Returns how many bytes
- * had room. */
-static size_t message_keep(struct half_pool *p, struct message *m,
-                           struct span bytes)
-{
-    size_t room = p->message_max - message_kept(m);
-    size_t n = bytes.n < room ? bytes.n : room;
-
-    if (m->head_ok)
-        return rope_append(&p->arena, &m->rest, bytes.p, n);
-    if (n < bytes.n || !buffer_append(&p->arena, &m->raw, bytes.p, n))
-        return 0;
-    return n;
-}
-
 static void message_add(struct half_pool *p, struct half *h, struct span bytes,
                         int64_t time_ns)
 {
     struct message *m = h->now;
-    size_t kept;
 
     if (h->offset < h->doubt_to && h->offset + bytes.n > h->doubt_from)
         message_fault(m, "conflict");
@@ -295,10 +184,7 @@ static void message_add(struct half_pool *p, struct half *h, struct span bytes,
     h->offset += bytes.n;
     m->to = h->offset;
     m->last_ns = time_ns;
-    kept = m->full ? 0 : message_keep(p, m, bytes);
-    if (kept < bytes.n && !m->full)
-        overflow(p, m, bytes.n - kept);
-    p->dropped_bytes += bytes.n - kept;
+    message_append(&p->messages, m, bytes);
 }
 
 static enum half_event cut_off(struct half *h, const char *cause)
@@ -383,8 +269,9 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
         step =
             http1_next(&h->http, span_of(in->p + used, in->n - used), &piece);
         if (piece.kind == HTTP1_CONTENT && piece.n > 0 && !m->full &&
-            !map_add(p, m, message_kept(m) + used, piece.n, time_ns))
-            overflow(p, m, in->n);
+            !message_piece(&p->messages, m, message_kept(m) + used, piece.n,
+                           time_ns))
+            message_overflow(&p->messages, m, in->n);
         used += piece.n;
     }
     message_add(p, h, span_of(in->p, used), time_ns);
@@ -436,25 +323,16 @@ enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
     return ev;
 }
 
-/* Where the next bytes and the next piece go, if there is room. */
-static void message_expect(const struct message *m)
-{
-    if (m->rest.room > 0)
-        fetch(m->rest.at, EXPECT_BYTES);
-    if (m->map.n < m->map.size)
-        fetch(m->map.p + m->map.n, EXCHANGE_PIECE_BYTES);
-}
-
-void half_expect(const struct half *h, int step)
+void half_prefetch(const struct half *h, int step)
 {
     const struct message *m = step == 0 ? NULL : h->now;
 
     if (step == 0)
-        fetch(h, offsetof(struct half, stray));
+        prefetch(h, offsetof(struct half, stray));
     else if (m != NULL && step == 1)
-        fetch(m, offsetof(struct message, from));
+        prefetch(m, offsetof(struct message, from));
     else if (m != NULL)
-        message_expect(m);
+        message_prefetch(m);
 }
 
 /* Cut off in its head, m is a message all the same: its start line is one, as
@@ -515,7 +393,7 @@ enum half_event half_end(struct half_pool *p, struct half *h, bool closed)
     return m->whole ? HALF_END : HALF_LOST;
 }
 
-/* ---- what pair.c decides */
+/* ---- what the caller decides */
 
 void half_attach(struct half *h, struct message *to)
 {

@@ -1,45 +1,15 @@
 /*
- * half.h - one direction of a connection: from its bytes in order to messages
- * kept in the arena.
+ * half.h - one direction of a connection: from its bytes in order to messages.
  * Comes in: pieces of bytes with their capture time, gaps. Goes out: events
- * that pair.c answers: a head is there, a message ended, framing was lost.
+ * that the caller answers: a head is there, a message ended, framing was lost.
  * Bytes that belong to no message are counted, with a sample, under a cause.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_HALF_H
 #define TAP_HALF_H
 
-#include "base/buddy.h"
-#include "base/chunk_list.h"
-#include "http1/head.h"
 #include "http1/http1.h"
-
-/* A message being collected. All zero: none. What every piece of bytes
- * touches stands first. */
-struct message {
-    struct rope rest;  /* as sent: what follows the heads */
-    struct buffer map; /* body pieces, as store/exchange.h draws them */
-    struct buffer raw; /* the heads; of interim answers (1xx) first */
-    uint64_t piece_at; /* the last piece of map */
-    int64_t piece_ns;
-    uint32_t piece_n;
-    bool begun;
-    bool line_ok;       /* the last start line was seen and is one */
-    bool head_ok;       /* the last head was seen whole */
-    bool full;          /* no more room: later bytes are counted, not kept */
-    uint64_t bytes;     /* payload bytes that belong to it, kept or not */
-    uint64_t new_bytes; /* of these, since head_at: of an unjudged head */
-    uint64_t to;        /* stream offset past the last byte */
-    int64_t last_ns;
-    const char *cause; /* first reason why it is not complete, or NULL */
-    bool whole;        /* ended as its framing says */
-    uint16_t interim;  /* interim answers that raw begins with */
-    uint32_t head_at;  /* where the last head begins in raw */
-    uint64_t from;     /* stream offset of the first byte */
-    int64_t first_ns;
-    uint64_t gap_bytes;
-    struct head head;
-};
+#include "http1/message.h"
 
 /* Bytes of no message, up to the next message. */
 struct stray {
@@ -75,11 +45,9 @@ struct half {
 
 /* What all halves share. */
 struct half_pool {
-    struct arena arena;
-    size_t message_max;        /* bytes kept of one message */
+    struct message_pool messages;
     uint64_t attributed_bytes; /* empty lines between messages, and messages */
     uint64_t stray_bytes;
-    uint64_t dropped, dropped_bytes; /* messages cut by the full arena */
     /* A run of stray bytes ended: h->stray is to be reported. */
     void (*tell_stray)(const struct half *h);
 };
@@ -99,8 +67,8 @@ void half_fini(struct half_pool *p, struct half *h);
  * place where messages like to begin). */
 enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
                           bool segment, int64_t time_ns);
-/* Fetches the memory that half_take will touch; steps as in stream.h. */
-void half_expect(const struct half *h, int step);
+/* Fetches the memory that half_take will touch; steps as in tcp.h. */
+void half_prefetch(const struct half *h, int step);
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n);
 /* Copies of the bytes from..to-1 differ, and not all of them were taken yet:
  * the messages that get them are marked. */
@@ -122,17 +90,5 @@ void half_detach(struct half *h);
 void half_turn_foreign(struct half_pool *p, struct half *h, const char *cause);
 /* Reports what there is of a run of stray bytes; it may go on after. */
 void half_tell_stray(struct half_pool *p, struct half *h);
-
-/* Remembers the first cause. */
-void message_fault(struct message *m, const char *cause);
-void message_release(struct half_pool *p, struct message *m);
-/* How many of its bytes are kept. */
-static inline size_t message_kept(const struct message *m)
-{
-    return m->raw.n + m->rest.n;
-}
-/* These bytes in one piece: where they lie, or in scratch, which has room for
- * all of them. */
-struct span message_bytes(const struct message *m, uint8_t *scratch);
 
 #endif

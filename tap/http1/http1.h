@@ -1,9 +1,28 @@
 /*
- * http1.h - HTTP/1 message framing of one direction (RFC 9112), fed with
- * whatever pieces of the byte stream arrive.
- * Comes in: bytes, gaps. Goes out: how many of the bytes have one meaning,
- * and which; it keeps no bytes. The caller collects them, has the start line
- * and the head judged by head.h, and says what body follows.
+ * http1.h - HTTP/1 (RFC 9112): from the bytes of one direction to messages.
+ *
+ *     bytes, gaps of one direction
+ *        |
+ *      half ------> http1: where start line, head, body and chunks end
+ *        |   \----> head: what start line and fields say
+ *        |
+ *      message: the bytes as captured, and the map of its body
+ *        |
+ *      coding: content codings undone, once a message is whole
+ *
+ * half sees http1, head and message; message and coding see head; head sees
+ * this header. Requests and answers are paired elsewhere (exchange/).
+ *
+ * This file is the framing itself, fed with whatever pieces of the byte stream
+ * arrive. Comes in: bytes, gaps. Goes out: how many of the bytes have one
+ * meaning, and which; it keeps no bytes. The caller collects them, has the
+ * start line and the head judged by head.h, and says what body follows:
+ *
+ *     START -> FIELDS -+-> BODY ----------------------------> START
+ *                      +-> UNTIL_CLOSE
+ *                      +-> CHUNK_SIZE, CHUNK_EXT --> TRAILERS -> START
+ *                             ^          |  (the last one)
+ *                          CHUNK_END <- CHUNK_DATA
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_HTTP1_H

@@ -1,5 +1,5 @@
 /*
- * wire.c - the lower half of the tap: frame, packet, fragments, streams.
+ * net.c - frames through link, IP, fragments and streams, a burst at a time.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "net/net.h"
@@ -12,70 +12,73 @@
 #include "base/clock.h"
 #include "config/settings.h"
 #include "net/fragment.h"
-#include "net/packet.h"
+#include "net/ip.h"
+#include "net/link.h"
+#include "tcp/lookahead.h"
+#include "tcp/stream.h"
 
-struct wire {
+struct net {
     struct fragment_pool *fragments;
     struct stream_table *streams;
-    struct wire_counters count;
-    struct wire_unparsed unparsed[WIRE_CAUSES];
+    struct net_counters count;
+    struct net_unparsed unparsed[CAUSES];
     struct packet packet[SOURCE_BURST];  /* of the frames in hand */
     struct tap_clock clock;              /* for fragments */
     uint64_t lost_fragments, lost_bytes; /* counted so far */
 };
 
-static const char *const cause_names[WIRE_CAUSES] = {
-    [WIRE_LINK_TYPE] = "link_type",     [WIRE_ETHERTYPE] = "ethertype",
-    [WIRE_IP_HEADER] = "ip_header",     [WIRE_IP_VERSION] = "ip_version",
-    [WIRE_IP_PROTOCOL] = "ip_protocol", [WIRE_TUNNEL] = "tunnel",
-    [WIRE_FRAGMENT] = "fragment",       [WIRE_TCP_HEADER] = "tcp_header",
-    [WIRE_TRUNCATED] = "truncated",
+static const char *const cause_names[CAUSES] = {
+    [CAUSE_LINK_TYPE] = "link_type",     [CAUSE_ETHERTYPE] = "ethertype",
+    [CAUSE_IP_HEADER] = "ip_header",     [CAUSE_IP_VERSION] = "ip_version",
+    [CAUSE_IP_PROTOCOL] = "ip_protocol", [CAUSE_TUNNEL] = "tunnel",
+    [CAUSE_FRAGMENT] = "fragment",       [CAUSE_TCP_HEADER] = "tcp_header",
+    [CAUSE_TRUNCATED] = "truncated",
 };
 
-const char *wire_cause_name(enum wire_cause cause)
+const char *packet_cause_name(enum packet_cause cause)
 {
     return cause_names[cause];
 }
 
-int wire_open(const struct wire_config *c, const struct stream_handler *h,
-              struct wire **ret_w)
+int net_open(const struct net_config *c, const struct stream_handler *h,
+             struct net **ret_net)
 {
-    struct wire *w = calloc(1, sizeof(*w));
+    struct net *net = calloc(1, sizeof(*net));
     int rc;
 
-    if (w == NULL)
+    if (net == NULL)
         return -ENOMEM;
-    rc = fragment_open(c->datagrams, c->fragment_ns, &w->fragments);
+    rc = fragment_open(c->datagrams, c->fragment_ns, &net->fragments);
     if (rc == 0)
-        rc = stream_open(&c->stream, h, &w->streams);
+        rc = stream_open(&c->stream, h, &net->streams);
     if (rc != 0) {
-        fragment_close(w->fragments);
-        free(w);
+        fragment_close(net->fragments);
+        free(net);
         return rc;
     }
-    *ret_w = w;
+    *ret_net = net;
     return 0;
 }
 
-void wire_close(struct wire *w)
+void net_close(struct net *net)
 {
-    if (w == NULL)
+    if (net == NULL)
         return;
-    wire_flush(w);
-    stream_close(w->streams);
-    fragment_close(w->fragments);
-    free(w);
+    net_flush(net);
+    stream_close(net->streams);
+    fragment_close(net->fragments);
+    free(net);
 }
 
-static void note_unparsed(struct wire *w, enum wire_cause cause,
+static void note_unparsed(struct net *net, enum packet_cause cause,
                           const struct frame *f)
 {
-    struct wire_unparsed *u = &w->unparsed[cause];
+    struct net_unparsed *u = &net->unparsed[cause];
 
-    w->count.unparsed[cause]++;
+    net->count.unparsed[cause]++;
     if (u->count++ == 0) {
         u->from_ns = f->time_ns;
-        u->sample_n = f->n < WIRE_SAMPLE ? f->n : WIRE_SAMPLE;
+        u->sample_n = f->n < NET_SAMPLE ? f->n : NET_SAMPLE;
         memcpy(u->sample, f->p, u->sample_n);
     }
     u->bytes += f->n;
@@ -83,116 +86,118 @@ static void note_unparsed(struct wire *w, enum wire_cause cause,
 }
 
 /* Fragments whose datagram was given up since we last looked. */
-static void note_lost_fragments(struct wire *w)
+static void note_lost_fragments(struct net *net)
 {
-    const struct fragment_counters *c = fragment_counters(w->fragments);
-    struct wire_unparsed *u = &w->unparsed[WIRE_FRAGMENT];
+    const struct fragment_counters *c = fragment_counters(net->fragments);
+    struct net_unparsed *u = &net->unparsed[CAUSE_FRAGMENT];
 
-    if (c->lost == w->lost_fragments)
+    if (c->lost == net->lost_fragments)
         return;
-    w->count.unparsed[WIRE_FRAGMENT] += c->lost - w->lost_fragments;
+    net->count.unparsed[CAUSE_FRAGMENT] += c->lost - net->lost_fragments;
     if (u->count == 0)
-        u->from_ns = w->count.to_ns;
-    u->count += c->lost - w->lost_fragments;
-    u->bytes += c->lost_bytes - w->lost_bytes;
-    u->to_ns = w->count.to_ns;
-    w->lost_fragments = c->lost;
-    w->lost_bytes = c->lost_bytes;
+        u->from_ns = net->count.to_ns;
+    u->count += c->lost - net->lost_fragments;
+    u->bytes += c->lost_bytes - net->lost_bytes;
+    u->to_ns = net->count.to_ns;
+    net->lost_fragments = c->lost;
+    net->lost_bytes = c->lost_bytes;
 }
 
-static void take_segment(struct wire *w, const struct segment *s)
+static void take_segment(struct net *net, const struct segment *s)
 {
-    w->count.segments++;
+    net->count.segments++;
     if (s->cut > 0) {
-        w->count.cut_segments++;
-        w->count.cut_bytes += s->cut;
+        net->count.cut_segments++;
+        net->count.cut_bytes += s->cut;
     }
-    stream_push(w->streams, s);
+    stream_push(net->streams, s);
 }
 
-static void take_fragment(struct wire *w, struct packet *p,
+static void take_fragment(struct net *net, struct packet *p,
                           const struct frame *f)
 {
     struct datagram_out d;
 
-    (void)clock_advance(&w->clock, f->time_ns); /* steps are told by streams */
-    fragment_tick(w->fragments, w->clock.now_ns);
-    switch (fragment_push(w->fragments, &p->fragment, w->clock.now_ns, &d)) {
+    (void)clock_advance(&net->clock,
+                        f->time_ns); /* steps are told by streams */
+    fragment_tick(net->fragments, net->clock.now_ns);
+    switch (
+        fragment_push(net->fragments, &p->fragment, net->clock.now_ns, &d)) {
     case FRAGMENT_HELD:
         break;
     case FRAGMENT_REFUSED:
-        note_unparsed(w, WIRE_FRAGMENT, f);
+        note_unparsed(net, CAUSE_FRAGMENT, f);
         break;
     case FRAGMENT_WHOLE:
         if (packet_datagram(&d.ip, d.body, f->time_ns, p) != PACKET_SEGMENT) {
-            note_unparsed(w, p->cause, f);
+            note_unparsed(net, p->cause, f);
             break;
         }
         p->segment.doubtful = d.conflict;
-        take_segment(w, &p->segment);
+        take_segment(net, &p->segment);
         break;
     }
-    note_lost_fragments(w);
+    note_lost_fragments(net);
 }
 
-static void take_frame(struct wire *w, struct packet *p, const struct frame *f)
+static void take_frame(struct net *net, struct packet *p, const struct frame *f)
 {
-    if (w->count.frames++ == 0)
-        w->count.from_ns = f->time_ns;
-    w->count.frame_bytes += f->n;
-    w->count.to_ns = f->time_ns;
+    if (net->count.frames++ == 0)
+        net->count.from_ns = f->time_ns;
+    net->count.frame_bytes += f->n;
+    net->count.to_ns = f->time_ns;
     switch (p->kind) {
     case PACKET_SEGMENT:
-        take_segment(w, &p->segment);
+        take_segment(net, &p->segment);
         break;
     case PACKET_FRAGMENT:
-        take_fragment(w, p, f);
+        take_fragment(net, p, f);
         break;
     case PACKET_UNPARSED:
-        note_unparsed(w, p->cause, f);
+        note_unparsed(net, p->cause, f);
         break;
     }
 }
 
-void wire_frames(void *ctx, const struct frame *f, size_t n)
+void net_frames(void *ctx, const struct frame *f, size_t n)
 {
     const struct segment *ahead[SOURCE_BURST] = {NULL};
-    struct wire *w = ctx;
+    struct net *net = ctx;
     size_t segments = 0;
 
     assert(n <= SOURCE_BURST);
     for (size_t i = 0; i < n; i++) {
-        w->packet[i].kind = packet_decode(&f[i], &w->packet[i]);
-        if (w->packet[i].kind == PACKET_SEGMENT)
-            ahead[segments++] = &w->packet[i].segment;
+        net->packet[i].kind = packet_decode(&f[i], &net->packet[i]);
+        if (net->packet[i].kind == PACKET_SEGMENT)
+            ahead[segments++] = &net->packet[i].segment;
     }
-    stream_expect(w->streams, ahead, segments);
+    stream_prefetch(net->streams, ahead, segments);
     for (size_t i = 0; i < n; i++)
-        take_frame(w, &w->packet[i], &f[i]);
+        take_frame(net, &net->packet[i], &f[i]);
 }
 
-void wire_tick(struct wire *w, int64_t time_ns)
+void net_tick(struct net *net, int64_t time_ns)
 {
-    if (w->clock.started) {
-        (void)clock_advance(&w->clock, time_ns); /* steps: see above */
-        fragment_tick(w->fragments, w->clock.now_ns);
+    if (net->clock.started) {
+        (void)clock_advance(&net->clock, time_ns); /* steps: see above */
+        fragment_tick(net->fragments, net->clock.now_ns);
     }
-    note_lost_fragments(w);
-    stream_tick(w->streams, time_ns);
+    note_lost_fragments(net);
+    stream_tick(net->streams, time_ns);
 }
 
-void wire_flush(struct wire *w)
+void net_flush(struct net *net)
 {
-    fragment_flush(w->fragments);
-    note_lost_fragments(w);
-    stream_flush(w->streams);
+    fragment_flush(net->fragments);
+    note_lost_fragments(net);
+    stream_flush(net->streams);
 }
 
-void wire_counters(const struct wire *w, struct wire_counters *ret_c)
+void net_counters(const struct net *net, struct net_counters *ret_c)
 {
-    const struct fragment_counters *f = fragment_counters(w->fragments);
+    const struct fragment_counters *f = fragment_counters(net->fragments);
 
-    *ret_c = w->count;
+    *ret_c = net->count;
     ret_c->joined = f->joined;
     ret_c->held_fragments = f->held;
     ret_c->fragment_evicted = f->evicted;
@@ -200,22 +205,22 @@ void wire_counters(const struct wire *w, struct wire_counters *ret_c)
     ret_c->fragment_conflicts = f->conflicts;
 }
 
-const struct stream_counters *wire_stream_counters(const struct wire *w)
+const struct stream_counters *net_stream_counters(const struct net *net)
 {
-    return stream_counters(w->streams);
+    return stream_counters(net->streams);
 }
 
-bool wire_take_unparsed(struct wire *w, enum wire_cause cause,
-                        struct wire_unparsed *ret_u)
+bool net_take_unparsed(struct net *net, enum packet_cause cause,
+                       struct net_unparsed *ret_u)
 {
-    if (w->unparsed[cause].count == 0)
+    if (net->unparsed[cause].count == 0)
         return false;
-    *ret_u = w->unparsed[cause];
-    memset(&w->unparsed[cause], 0, sizeof(w->unparsed[cause]));
+    *ret_u = net->unparsed[cause];
+    memset(&net->unparsed[cause], 0, sizeof(net->unparsed[cause]));
     return true;
 }
 
-void wire_config_read(const struct settings *s, struct wire_config *ret_c)
+void net_config_read(const struct settings *s, struct net_config *ret_c)
 {
     static const int64_t ms = 1000000, second = 1000000000;
     struct stream_config *c = &ret_c->stream;

@@ -1,5 +1,5 @@
 /*
- * source.c - what all back ends share: choosing one, counting, naming.
+ * backend.c - what all back ends share: choosing one, counting, naming.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "source/source.h"
@@ -69,14 +69,14 @@ static void end_burst(struct source *s)
     s->burst.n = s->burst.used = 0;
 }
 
-enum source_state source_batch(struct source *s, size_t max, frames_fn fn,
-                               void *ctx)
+enum source_state source_read(struct source *s, size_t max, frames_fn fn,
+                              void *ctx)
 {
     enum source_state state;
 
     s->fn = fn;
     s->ctx = ctx;
-    state = s->ops->batch(s, max);
+    state = s->ops->read(s, max);
     end_burst(s);
     return state;
 }

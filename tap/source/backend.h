@@ -1,5 +1,5 @@
 /*
- * source_backend.h - what a source is inside, for its back ends.
+ * backend.h - what a source is inside, for its back ends.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_BACKEND_H
@@ -24,14 +24,14 @@ struct burst {
 struct source {
     const struct source_ops *ops;
     void *state;  /* the back end's own */
-    frames_fn fn; /* during batch */
+    frames_fn fn; /* during read */
     void *ctx;
     enum link_type link;
     int fd; /* for poll, or -1 */
     struct source_stats stats;
     char label[SOURCE_LABEL];
     char why[SOURCE_WHY];
-    struct burst burst; /* empty between batches */
+    struct burst burst; /* empty between reads */
 };
 
 extern const struct source_ops source_pcap;

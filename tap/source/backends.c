@@ -1,5 +1,5 @@
 /*
- * source_table.c - the back ends of a build without DPDK.
+ * backends.c - the back ends of a build without DPDK.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "source/backend.h"

@@ -1,5 +1,5 @@
 /*
- * source_table_dpdk.c - the back ends of a build with DPDK.
+ * backends_dpdk.c - the back ends of a build with DPDK.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "source/backend.h"

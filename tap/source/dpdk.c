@@ -1,5 +1,5 @@
 /*
- * source_dpdk.c - frames through a poll-mode driver of DPDK 22.11.
+ * dpdk.c - frames through a poll-mode driver of DPDK 22.11.
  * Comes in: a port, named as DPDK names it (PCI address or virtual device),
  * or a capture file through the driver net_pcap, which stands in for a port
  * where there is none. Goes out: frames; multi-segment buffers are joined.
@@ -318,7 +318,7 @@ static void take_mbuf(struct source *s, const struct dpdk_source *d,
     rte_pktmbuf_free(m);
 }
 
-static enum source_state dpdk_source_batch(struct source *s, size_t max)
+static enum source_state dpdk_source_read(struct source *s, size_t max)
 {
     struct dpdk_source *d = s->state;
     struct rte_mbuf *mbufs[BURST];
@@ -353,7 +353,7 @@ static void dpdk_source_stats(struct source *s)
 const struct source_ops source_dpdk = {
     .name = "dpdk",
     .open = dpdk_source_open,
-    .batch = dpdk_source_batch,
+    .read = dpdk_source_read,
     .stats = dpdk_source_stats,
     .close = dpdk_source_close,
 };

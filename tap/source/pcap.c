@@ -1,5 +1,5 @@
 /*
- * source_pcap.c - frames through libpcap: live, or from a pcap or pcapng file.
+ * pcap.c - frames through libpcap: live, or from a pcap or pcapng file.
  * Comes in: AF_PACKET's ring, or a file of any byte order and time unit. Goes
  * out: frames with nanosecond stamps, drops as the kernel counts them.
  *
@@ -290,7 +290,7 @@ static enum source_state file_broken(struct source *s, struct pcap_source *p)
     return feof(file) && !ferror(file) ? SOURCE_END : SOURCE_ERROR;
 }
 
-static enum source_state pcap_source_batch(struct source *s, size_t max)
+static enum source_state pcap_source_read(struct source *s, size_t max)
 {
     struct pcap_source *p = s->state;
     int n;
@@ -334,7 +334,7 @@ static void pcap_source_stats(struct source *s)
 const struct source_ops source_pcap = {
     .name = "pcap",
     .open = pcap_source_open,
-    .batch = pcap_source_batch,
+    .read = pcap_source_read,
     .stats = pcap_source_stats,
     .close = pcap_source_close,
 };

@@ -3,8 +3,21 @@
  * Comes in: what to listen to (an interface, a file, a DPDK port). Goes out:
  * frames with their capture time, and what the back end knows about loss.
  *
- * A program asks source_batch in a loop. Live and file sources of libpcap and
+ *     source_open(name) --> backends: the table of this build
+ *                             |
+ *              pcap           |            dpdk
+ *     live, or a file of      |   a port, polled; or a file
+ *     any byte order          |   through its driver net_pcap
+ *              |              |              |
+ *              +-------> backend <-----------+
+ *                  counts, and collects bursts
+ *                             |
+ *     source_read(frames) <---+
+ *
+ * A program asks source_read in a loop. Live and file sources of libpcap and
  * the ports of DPDK all look the same; only source_fd differs (DPDK polls).
+ * backend.c does what all share; pcap, dpdk and backends see backend.h, and
+ * that sees this header.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_SOURCE_H
@@ -74,7 +87,7 @@ struct source;
 struct source_ops {
     const char *name;
     int (*open)(const struct source_config *c, struct source *s);
-    enum source_state (*batch)(struct source *s, size_t max);
+    enum source_state (*read)(struct source *s, size_t max);
     void (*stats)(struct source *s); /* brings s->stats up to date */
     void (*close)(struct source *s);
 };
@@ -93,8 +106,8 @@ void source_close(struct source *s);
 
 /* Calls fn for at most max frames that are there now; never waits longer than
  * it takes to hand them over. */
-enum source_state source_batch(struct source *s, size_t max, frames_fn fn,
-                               void *ctx);
+enum source_state source_read(struct source *s, size_t max, frames_fn fn,
+                              void *ctx);
 /* A descriptor for poll(2) that is readable when frames are there; -1 if the
  * source must be polled by asking it (files, DPDK). */
 int source_fd(const struct source *s);

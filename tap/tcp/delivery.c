@@ -1,18 +1,20 @@
 /*
- * turn.c - in which order the bytes and gaps of a connection's two directions
- * are told: each direction's in their own order, and what answers something
- * after it.
+ * delivery.c - in which order the bytes and gaps of a connection's two
+ * directions are told: each direction's in their own order, and what answers
+ * something after it.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tcp/delivery.h"
+
 #include <assert.h>
 
-#include "tcp/flow.h"
+#include "tcp/wait.h"
 
 /*
- * The causal order of stream.h: bytes whose sender had got `needs` of the
+ * The causal order of tcp.h: bytes whose sender had got `needs` of the
  * peer's come after those.
  */
-bool turn_must_wait(struct direction *d, uint64_t needs)
+bool delivery_must_wait(struct direction *d, uint64_t needs)
 {
     const struct direction *peer = flow_peer(d);
 
@@ -23,8 +25,8 @@ bool turn_must_wait(struct direction *d, uint64_t needs)
 
 /* Telling the handler. */
 
-void turn_tell(struct stream_table *t, struct direction *d, struct span bytes,
-               int64_t time_ns)
+void delivery_tell(struct stream_table *t, struct direction *d,
+                   struct span bytes, int64_t time_ns)
 {
     struct stream_piece piece = {bytes, d->next - d->base, time_ns};
 
@@ -53,15 +55,15 @@ static void tell_gap(struct stream_table *t, struct direction *d, uint64_t to,
 
 /* The bytes from contig to `to` will not come. What is before them has been
  * delivered. */
-void turn_gap(struct stream_table *t, struct direction *d, uint64_t to,
-              enum gap_cause cause)
+void delivery_gap(struct stream_table *t, struct direction *d, uint64_t to,
+                  enum gap_cause cause)
 {
     assert(d->next == d->contig && to > d->contig);
     tell_gap(t, d, to, cause);
     d->gap_from = d->contig;
     d->gap_to = to;
     d->next = to;
-    d->contig = window_contiguous(&d->window, to);
+    d->contig = reassembly_contiguous(&d->bytes, to);
     if (d->top < to)
         d->top = to;
 }
@@ -71,16 +73,16 @@ void turn_gap(struct stream_table *t, struct direction *d, uint64_t to,
  * peer has bytes that were sent when its host had got only a part of it, that
  * part is a gap of its own: they come after it and before the rest.
  */
-uint64_t turn_hole_end(struct direction *d, uint64_t limit)
+uint64_t delivery_hole_end(struct direction *d, uint64_t limit)
 {
     struct direction *peer = flow_peer(d);
-    struct window_stamp stamp;
+    struct reassembly_stamp stamp;
     uint64_t there, end = limit;
 
-    if (window_next(&d->window, d->contig, &there) && there < end)
+    if (reassembly_next(&d->bytes, d->contig, &there) && there < end)
         end = there;
-    if (window_next(&peer->window, peer->next, &there) &&
-        window_stamp_at(&peer->window, there, &stamp) &&
+    if (reassembly_next(&peer->bytes, peer->next, &there) &&
+        reassembly_stamp_at(&peer->bytes, there, &stamp) &&
         stamp.needs > d->contig && stamp.needs < end)
         end = stamp.needs;
     return end;
@@ -90,61 +92,61 @@ uint64_t turn_hole_end(struct direction *d, uint64_t limit)
  * Recent bytes are kept to compare second copies with: history_bytes of them,
  * and while the peer has not acknowledged them 64 times as many.
  */
-void turn_trim(struct stream_table *t, struct direction *d)
+void delivery_trim(struct stream_table *t, struct direction *d)
 {
     uint64_t keep = t->config.history_bytes;
 
-    while (d->window.blocks > 0 && (uint64_t)d->window.blocks * BLOCK_BYTES >
-                                       keep + BLOCK_BYTES + d->window.held) {
-        uint64_t end = window_floor(&d->window) + BLOCK_BYTES;
+    while (d->bytes.blocks > 0 && (uint64_t)d->bytes.blocks * BLOCK_BYTES >
+                                      keep + BLOCK_BYTES + d->bytes.held) {
+        uint64_t end = reassembly_floor(&d->bytes) + BLOCK_BYTES;
 
         if (end > d->next || d->next - end < keep)
             break;
         if (d->acked != 0 && d->acked < end && d->next - end < 64 * keep)
             break;
-        window_drop_lowest(t->blocks, &d->window);
+        reassembly_drop_lowest(t->blocks, &d->bytes);
     }
 }
 
 /* Hands over the waiting bytes at next that came with one stamp. */
 static void deliver_piece(struct stream_table *t, struct direction *d)
 {
-    struct window_stamp stamp = {t->time_ns, 0};
+    struct reassembly_stamp stamp = {t->time_ns, 0};
     struct span bytes =
-        window_take(t->blocks, &d->window, d->next, d->contig, &stamp);
+        reassembly_take(t->blocks, &d->bytes, d->next, d->contig, &stamp);
 
     assert(bytes.n > 0);
     t->count.held_bytes -= bytes.n;
-    turn_tell(t, d, bytes, stamp.time_ns);
+    delivery_tell(t, d, bytes, stamp.time_ns);
 }
 
 /* Whether there is anything that waits, and how it came. */
-static bool waiting(struct direction *d, struct window_stamp *ret_stamp)
+static bool waiting(struct direction *d, struct reassembly_stamp *ret_stamp)
 {
     return d->next < d->contig &&
-           window_stamp_at(&d->window, d->next, ret_stamp);
+           reassembly_stamp_at(&d->bytes, d->next, ret_stamp);
 }
 
-/* Hands over what is in turn, up to the first hole, and what the capture cut
+/* Hands over what is next, up to the first hole, and what the capture cut
  * off as a gap. True if there was anything. */
-static bool deliver_turn(struct stream_table *t, struct direction *d)
+static bool deliver_direction(struct stream_table *t, struct direction *d)
 {
-    struct window_stamp stamp;
+    struct reassembly_stamp stamp;
     bool any = false;
 
     for (;;) {
         while (waiting(d, &stamp)) {
-            if (turn_must_wait(d, stamp.needs))
+            if (delivery_must_wait(d, stamp.needs))
                 return any;
             deliver_piece(t, d);
             any = true;
         }
         if (d->contig < d->cut_from || d->contig >= d->cut_to)
             break;
-        turn_gap(t, d, turn_hole_end(d, d->cut_to), GAP_SNAPLEN);
+        delivery_gap(t, d, delivery_hole_end(d, d->cut_to), GAP_SNAPLEN);
         any = true;
     }
-    turn_trim(t, d);
+    delivery_trim(t, d);
     return any;
 }
 
@@ -152,7 +154,7 @@ static bool deliver_turn(struct stream_table *t, struct direction *d)
  * the earlier ones go first. False if they do not. */
 static bool break_circle(struct stream_table *t, struct flow *f)
 {
-    struct window_stamp a, b;
+    struct reassembly_stamp a, b;
 
     if (!waiting(&f->dir[0], &a) || !waiting(&f->dir[1], &b) ||
         a.needs > f->dir[1].contig || b.needs > f->dir[0].contig)
@@ -162,7 +164,7 @@ static bool break_circle(struct stream_table *t, struct flow *f)
 }
 
 /* Hands over what both directions have, in turns, as far as holes allow. */
-void turn_deliver(struct stream_table *t, struct flow *f)
+void delivery_run(struct stream_table *t, struct flow *f)
 {
     struct direction *a = &f->dir[0], *b = &f->dir[1];
     bool any = true;
@@ -170,8 +172,8 @@ void turn_deliver(struct stream_table *t, struct flow *f)
     if (f->closed)
         return;
     while (any) {
-        any = a->start == START_KNOWN && deliver_turn(t, a);
-        if (b->start == START_KNOWN && deliver_turn(t, b))
+        any = a->start == START_KNOWN && deliver_direction(t, a);
+        if (b->start == START_KNOWN && deliver_direction(t, b))
             any = true;
         if (!any)
             any = break_circle(t, f);
@@ -179,7 +181,7 @@ void turn_deliver(struct stream_table *t, struct flow *f)
 }
 
 /* Bytes before a hole that wait for the peer are not waited for any more. */
-void turn_force(struct stream_table *t, struct direction *d)
+void delivery_force(struct stream_table *t, struct direction *d)
 {
     while (d->next < d->contig)
         deliver_piece(t, d);
@@ -208,14 +210,14 @@ static struct direction *next_hole(struct flow *f)
 
     for (int i = 0; i < 2; i++) {
         struct direction *d = &f->dir[i];
-        struct window_stamp stamp = {INT64_MAX, 0};
+        struct reassembly_stamp stamp = {INT64_MAX, 0};
         uint64_t end = sent_end(d);
 
         if (d->next < d->contig || d->contig >= end)
             continue;
         if (flow_peer(d)->next < flow_peer(d)->contig)
             return d;
-        (void)window_stamp_at(&d->window, turn_hole_end(d, end), &stamp);
+        (void)reassembly_stamp_at(&d->bytes, delivery_hole_end(d, end), &stamp);
         if (found == NULL || stamp.time_ns < found_ns) {
             found = d;
             found_ns = stamp.time_ns;
@@ -224,22 +226,22 @@ static struct direction *next_hole(struct flow *f)
     return found;
 }
 
-void turn_finish(struct stream_table *t, struct flow *f)
+void delivery_finish(struct stream_table *t, struct flow *f)
 {
     struct direction *d;
 
     for (int i = 0; i < 2; i++) {
         if (f->dir[i].start == START_GUESS)
             f->dir[i].start = START_KNOWN;
-        direction_wait_end(t, &f->dir[i]);
+        wait_end(t, &f->dir[i]);
     }
     for (;;) {
-        turn_deliver(t, f);
+        delivery_run(t, f);
         d = next_hole(f);
         if (d != NULL) {
-            uint64_t to = turn_hole_end(d, sent_end(d));
+            uint64_t to = delivery_hole_end(d, sent_end(d));
 
-            turn_gap(t, d, to, d->acked >= to ? GAP_ACKED : GAP_END);
+            delivery_gap(t, d, to, d->acked >= to ? GAP_ACKED : GAP_END);
         } else if (f->dir[0].next < f->dir[0].contig) {
             deliver_piece(t, &f->dir[0]);
         } else if (f->dir[1].next < f->dir[1].contig) {

@@ -2,19 +2,15 @@
  * direction.c - the bytes of one direction: in order, each once, or a gap.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <assert.h>
+#include "tcp/direction.h"
 
-#include "tcp/flow.h"
+#include "tcp/delivery.h"
+#include "tcp/wait.h"
 
 /* How many times as long as in a one-sided capture a hole is waited for that
  * the peer may not have got either: retransmissions are up to a minute apart
  * (RFC 6298 section 2.5). */
 enum { HOLE_PATIENCE = 30 };
-
-uint64_t direction_position(const struct direction *d, uint32_t seq)
-{
-    return d->contig + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)d->contig);
-}
 
 void direction_begin(struct direction *d, uint64_t pos, enum start start)
 {
@@ -29,20 +25,14 @@ bool direction_move_base(struct direction *d, uint64_t pos)
         d->base - pos > STREAM_REORDER)
         return false;
     d->base = d->next = pos;
-    d->contig = window_contiguous(&d->window, pos);
+    d->contig = reassembly_contiguous(&d->bytes, pos);
     return true;
-}
-
-/* The peer has bytes that the capture has not, or not yet. */
-static bool acked_hole(const struct direction *d)
-{
-    return d->start == START_KNOWN && d->seen && d->acked > d->contig;
 }
 
 /* Telling the handler. */
 
 static void tell_conflict(struct stream_table *t, struct direction *d,
-                          const struct window_put *r, int64_t time_ns)
+                          const struct reassembly_put *r, int64_t time_ns)
 {
     struct stream_conflict c = {r->differ_at - d->base, r->differ, time_ns};
 
@@ -63,67 +53,12 @@ static void tell_conflict(struct stream_table *t, struct direction *d,
 static void tell_doubt(struct stream_table *t, struct direction *d, size_t n,
                        uint64_t pos, int64_t time_ns)
 {
-    struct window_put r = {.differ = n, .differ_at = pos};
+    struct reassembly_put r = {.differ = n, .differ_at = pos};
 
     tell_conflict(t, d, &r, time_ns);
 }
 
-/* Waiting. */
-
-static void wait_begin(struct stream_table *t, struct direction *d,
-                       enum wait wait)
-{
-    struct wait_queue *q = &t->waits[wait];
-
-    d->wait = (uint8_t)wait;
-    d->wait_at = d->contig;
-    d->wait_limit = wait == WAIT_ACKED ? d->acked : d->top;
-    d->wait_ns = t->time_ns;
-    d->wait_clock_ns = t->clock.now_ns;
-    d->newer = NULL;
-    d->older = q->newest;
-    *(q->newest != NULL ? &q->newest->newer : &q->oldest) = d;
-    q->newest = d;
-    if (t->clock.now_ns + q->wait_ns < t->wake_ns)
-        t->wake_ns = t->clock.now_ns + q->wait_ns;
-}
-
-void direction_wait_end(struct stream_table *t, struct direction *d)
-{
-    struct wait_queue *q;
-
-    if (d->wait == WAIT_NONE)
-        return;
-    q = &t->waits[d->wait];
-    *(d->older != NULL ? &d->older->newer : &q->oldest) = d->newer;
-    *(d->newer != NULL ? &d->newer->older : &q->newest) = d->older;
-    d->wait = WAIT_NONE;
-}
-
-static enum wait wanted(const struct direction *d)
-{
-    if (d->flow->closed)
-        return WAIT_NONE;
-    if (d->start == START_GUESS && d->top > d->next)
-        return WAIT_START;
-    if (acked_hole(d))
-        return WAIT_ACKED;
-    if (d->start == START_KNOWN && d->top > d->contig)
-        return WAIT_HOLE;
-    return WAIT_NONE;
-}
-
-static void wait_for(struct stream_table *t, struct direction *d)
-{
-    enum wait wait = wanted(d);
-
-    if (wait == d->wait &&
-        (wait == WAIT_NONE || wait == WAIT_START || d->wait_at == d->contig))
-        return;
-    direction_wait_end(t, d);
-    if (wait != WAIT_NONE)
-        wait_begin(t, d, wait);
-}
+/* Handing over. */
 
 /* Everything is delivered, nothing is missing, nothing was cut off. */
 static bool at_rest(const struct direction *d)
@@ -136,19 +71,9 @@ void direction_settle(struct stream_table *t, struct direction *d)
 {
     if (at_rest(d) && at_rest(flow_peer(d)))
         return;
-    turn_deliver(t, d->flow);
-    wait_for(t, flow_peer(d));
-    wait_for(t, d);
-}
-
-/*
- * An acknowledgement one above all bytes, and nothing more: the capture
- * missed a FIN and no byte. Should a byte have been there, those after it will
- * show.
- */
-bool direction_fin_was_lost(const struct direction *d)
-{
-    return d->fin == 0 && d->acked == d->contig + 1 && d->top == d->contig;
+    delivery_run(t, d->flow);
+    wait_update(t, flow_peer(d));
+    wait_update(t, d);
 }
 
 /* The holes below limit become gaps; one of them only if force. */
@@ -158,17 +83,17 @@ static void skip_holes(struct stream_table *t, struct direction *d,
     const struct direction *peer = flow_peer(d);
     uint64_t limit = d->wait_limit;
 
-    turn_deliver(t, d->flow);
+    delivery_run(t, d->flow);
     while (d->contig < limit) {
-        uint64_t to = turn_hole_end(d, limit);
+        uint64_t to = delivery_hole_end(d, limit);
 
         /* First the hole of the peer that stands before them; unless the
          * peer has bytes that wait for this very hole. */
         if (d->next < d->contig && !force && peer->next == peer->contig)
             break;
-        turn_force(t, d);
-        turn_gap(t, d, to, d->acked >= to ? GAP_ACKED : cause);
-        turn_deliver(t, d->flow);
+        delivery_force(t, d);
+        delivery_gap(t, d, to, d->acked >= to ? GAP_ACKED : cause);
+        delivery_run(t, d->flow);
         if (force)
             break;
     }
@@ -185,14 +110,14 @@ void direction_give_up(struct stream_table *t, struct direction *d, bool force)
                t->clock.now_ns - peer->seen_ns <
                    HOLE_PATIENCE * t->config.one_sided_ns) {
         /* The peer lives and does not acknowledge: it will be sent again. */
-        direction_wait_end(t, d);
+        wait_end(t, d);
     } else if (wait == WAIT_ACKED && direction_fin_was_lost(d)) {
         d->lost_fin = d->acked;
         d->acked = d->contig;
     } else {
         skip_holes(t, d, force ? GAP_POOL : GAP_TIMEOUT, force);
     }
-    direction_wait_end(t, d);
+    wait_end(t, d);
     direction_settle(t, d);
 }
 
@@ -242,13 +167,13 @@ void direction_fin(struct direction *d, uint64_t pos)
 static void take_old(struct stream_table *t, struct direction *d,
                      struct span bytes, uint64_t pos, int64_t time_ns)
 {
-    struct window_put r = {0};
+    struct reassembly_put r = {0};
     uint64_t end = pos + bytes.n;
     uint64_t from = pos > d->gap_from ? pos : d->gap_from;
     uint64_t to = end < d->gap_to ? end : d->gap_to;
     size_t late = from < to ? (size_t)(to - from) : 0;
 
-    window_compare(&d->window, pos, bytes, &r);
+    reassembly_compare(&d->bytes, pos, bytes, &r);
     late = late < r.unknown ? late : r.unknown;
     t->count.refused_late += late;
     t->count.refused_bytes += late;
@@ -261,43 +186,25 @@ static void take_old(struct stream_table *t, struct direction *d,
 /* The common case: the next bytes, nothing waits, nothing is in the way. */
 static bool take_next(struct stream_table *t, struct direction *d,
                       struct span bytes, uint64_t pos,
-                      const struct window_stamp *stamp)
+                      const struct reassembly_stamp *stamp)
 {
-    if (pos != d->contig || d->next != d->contig || d->window.held != 0 ||
-        d->start != START_KNOWN || turn_must_wait(d, stamp->needs))
+    if (pos != d->contig || d->next != d->contig || d->bytes.held != 0 ||
+        d->start != START_KNOWN || delivery_must_wait(d, stamp->needs))
         return false;
-    window_keep(t->blocks, &d->window, pos, bytes);
-    turn_tell(t, d, bytes, stamp->time_ns);
+    reassembly_keep(t->blocks, &d->bytes, pos, bytes);
+    delivery_tell(t, d, bytes, stamp->time_ns);
     d->contig = d->next;
-    turn_trim(t, d);
-    return true;
-}
-
-/* The direction that has waited longest stops waiting. False if none does. */
-static bool relieve(struct stream_table *t)
-{
-    struct direction *longest = NULL;
-
-    for (int i = 0; i < WAITS; i++) {
-        struct direction *d = t->waits[i].oldest;
-
-        if (d != NULL &&
-            (longest == NULL || d->wait_clock_ns < longest->wait_clock_ns))
-            longest = d;
-    }
-    if (longest == NULL)
-        return false;
-    direction_give_up(t, longest, true);
+    delivery_trim(t, d);
     return true;
 }
 
 /* Bytes that have to wait. Those for which there is no room are refused. */
 static void take_waiting(struct stream_table *t, struct direction *d,
                          struct span bytes, uint64_t pos,
-                         const struct window_stamp *stamp)
+                         const struct reassembly_stamp *stamp)
 {
-    struct window_put r = {0};
-    size_t done = window_put(t->blocks, &d->window, pos, bytes, stamp, &r);
+    struct reassembly_put r = {0};
+    size_t done = reassembly_put(t->blocks, &d->bytes, pos, bytes, stamp, &r);
 
     if (pos > d->contig)
         t->count.out_of_order++;
@@ -306,9 +213,20 @@ static void take_waiting(struct stream_table *t, struct direction *d,
     t->count.refused_pool += bytes.n - done;
     t->count.refused_bytes += bytes.n - done;
     if (pos <= d->contig)
-        d->contig = window_contiguous(&d->window, d->contig);
+        d->contig = reassembly_contiguous(&d->bytes, d->contig);
     if (r.differ > 0)
         tell_conflict(t, d, &r, stamp->time_ns);
+}
+
+/* The direction that has waited longest stops waiting. False if none does. */
+static bool relieve(struct stream_table *t)
+{
+    struct direction *longest = wait_longest(t);
+
+    if (longest == NULL)
+        return false;
+    direction_give_up(t, longest, true);
+    return true;
 }
 
 /* Room in the pool and in this direction's share for n more bytes. */
@@ -316,11 +234,11 @@ static void make_room(struct stream_table *t, struct direction *d, size_t n)
 {
     size_t blocks = n / BLOCK_BYTES + 2;
 
-    while (d->window.held > 0 &&
-           (uint64_t)d->window.held + n > t->config.held_bytes) {
+    while (d->bytes.held > 0 &&
+           (uint64_t)d->bytes.held + n > t->config.held_bytes) {
         struct direction *at = d->wait != WAIT_NONE ? d : flow_peer(d);
 
-        wait_for(t, at);
+        wait_update(t, at);
         if (at->wait == WAIT_NONE)
             break;
         direction_give_up(t, at, true);
@@ -381,7 +299,7 @@ static struct span refuse_early(struct stream_table *t, struct direction *d,
 }
 
 static void take(struct stream_table *t, struct direction *d, struct span bytes,
-                 uint64_t pos, const struct window_stamp *stamp)
+                 uint64_t pos, const struct reassembly_stamp *stamp)
 {
     /* A keep-alive probe repeats the last number with any byte (RFC 9293
      * section 3.8.4). */
@@ -417,7 +335,7 @@ static uint64_t needs_of(struct direction *d, const struct segment *s)
 bool direction_data(struct stream_table *t, struct direction *d,
                     const struct segment *s, uint64_t pos)
 {
-    struct window_stamp stamp = {s->time_ns, needs_of(d, s)};
+    struct reassembly_stamp stamp = {s->time_ns, needs_of(d, s)};
     struct span bytes = s->payload;
     uint64_t end;
 
@@ -448,7 +366,7 @@ bool direction_data(struct stream_table *t, struct direction *d,
         d->cut_to = end;
     }
     if (bytes.n > 0 && pos + bytes.n > d->contig &&
-        (pos > d->contig || d->next != d->contig || d->window.held != 0))
+        (pos > d->contig || d->next != d->contig || d->bytes.held != 0))
         make_room(t, d, bytes.n);
     take(t, d, bytes, pos, &stamp);
     if (s->doubtful && bytes.n > 0)

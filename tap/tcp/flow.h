@@ -1,17 +1,15 @@
 /*
- * flow.h - the inside of stream.h: connections, their two directions, and the
- * queues in which they wait. Shared by stream.c (what a segment means),
- * direction.c (the bytes of one direction), turn.c (the order of both) and
- * flow.c (pool and life of a connection).
+ * flow.h - a connection (flow) as it is kept: its two directions, the queues
+ * in which it waits, the table that holds all; and how it is found.
  *
- * A position is a sequence number that does not wrap. In one direction
+ * Positions of bytes are 64-bit and do not wrap. In one direction
  *
  *   base <= next <= contig <= top
  *
  *   base    offset 0
  *   next    delivered up to here
  *   contig  there without a hole up to here; next < contig: bytes that wait
- *           for their turn
+ *           for those of the peer that they answer
  *   top     end of the highest byte known to have been sent
  *   acked   the peer has everything below; acked > contig: a hole that the
  *           capture has and the connection has not; 0: unknown
@@ -21,8 +19,8 @@
 #define TAP_FLOW_H
 
 #include "base/clock.h"
-#include "net/packet.h"
-#include "tcp/window.h"
+#include "tcp/reassembly.h"
+#include "tcp/segment.h"
 
 /* What is known of where a direction begins. */
 enum start {
@@ -56,7 +54,7 @@ struct direction {
     uint64_t base, next, contig, top, acked;
     uint64_t fin;              /* position of the FIN; 0 none */
     uint64_t cut_from, cut_to; /* sent, but cut off by the capture */
-    struct window window;
+    struct reassembly bytes;   /* around the front */
     struct flow *flow;
     uint8_t start;      /* enum start */
     uint8_t wait;       /* enum wait */
@@ -141,53 +139,6 @@ enum {
         1 << 16 /* how far before the first bytes others may come */
 };
 
-/* Bytes and gaps of a direction (direction.c). */
-
-uint64_t direction_position(const struct direction *d, uint32_t seq);
-/* Offset 0 is here; nothing came before. */
-void direction_begin(struct direction *d, uint64_t pos, enum start start);
-/* The base turns out to lie earlier. False if it cannot be. */
-bool direction_move_base(struct direction *d, uint64_t pos);
-/* The peer acknowledges this number. */
-void direction_ack(struct direction *d, uint32_t ack);
-/* Its sender closes it after the byte before pos. */
-void direction_fin(struct direction *d, uint64_t pos);
-/* False: wild numbers, the bytes were refused. */
-bool direction_data(struct stream_table *t, struct direction *d,
-                    const struct segment *s, uint64_t pos);
-/* Hands over what can be handed over now, in both directions, and waits for
- * the rest. */
-void direction_settle(struct stream_table *t, struct direction *d);
-/* The wait is over. force: because of a full pool, whatever it waits for. */
-void direction_give_up(struct stream_table *t, struct direction *d, bool force);
-/* An acknowledgement one above all bytes: a FIN that was not captured. */
-bool direction_fin_was_lost(const struct direction *d);
-void direction_wait_end(struct stream_table *t, struct direction *d);
-
-/* The order in which both directions are told (turn.c). */
-
-/* Bytes whose sender had got `needs` of the peer's have to wait for those. */
-bool turn_must_wait(struct direction *d, uint64_t needs);
-/* Hands over the bytes at next. */
-void turn_tell(struct stream_table *t, struct direction *d, struct span bytes,
-               int64_t time_ns);
-/* The bytes from contig to `to` will not come. What is before them has been
- * handed over. */
-void turn_gap(struct stream_table *t, struct direction *d, uint64_t to,
-              enum gap_cause cause);
-/* Where a hole at contig ends, at most at limit. */
-uint64_t turn_hole_end(struct direction *d, uint64_t limit);
-/* Lets old bytes go that need not be compared with any more. */
-void turn_trim(struct stream_table *t, struct direction *d);
-/* Hands over what both directions have, as far as holes allow. */
-void turn_deliver(struct stream_table *t, struct flow *f);
-/* Hands over what this one has, whatever it waits for. */
-void turn_force(struct stream_table *t, struct direction *d);
-/* Hands over everything of both directions, with gaps between. */
-void turn_finish(struct stream_table *t, struct flow *f);
-
-/* Life of a connection (flow.c). */
-
 static inline struct direction *flow_peer(struct direction *d)
 {
     return &d->flow->dir[d == d->flow->dir];
@@ -198,20 +149,32 @@ static inline enum side flow_side(const struct direction *d)
     return (d == &d->flow->dir[d->flow->client]) ? SIDE_CLIENT : SIDE_SERVER;
 }
 
+/* The position of a number, the one nearest to contig. */
+static inline uint64_t direction_position(const struct direction *d,
+                                          uint32_t seq)
+{
+    return d->contig + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)d->contig);
+}
+
+/*
+ * An acknowledgement one above all bytes, and nothing more: the capture
+ * missed a FIN and no byte. Should a byte have been there, those after it will
+ * show.
+ */
+static inline bool direction_fin_was_lost(const struct direction *d)
+{
+    return d->fin == 0 && d->acked == d->contig + 1 && d->top == d->contig;
+}
+
 uint32_t flow_bucket(const struct stream_table *t, const struct flow_key *k);
+/* The connection that a segment belongs to, or NULL. */
 struct flow *flow_find(struct stream_table *t, const struct segment *s);
-/* May end the least useful connection for its place. Never NULL. */
-struct flow *flow_new(struct stream_table *t, const struct segment *s);
+/* Puts one that stands in no queue into one, as the newest. */
+void flow_put_last(struct stream_table *t, struct flow *f, enum queue q);
+void flow_dequeue(struct stream_table *t, struct flow *f);
+/* From its queue to the end of another, or of the same. */
+void flow_enqueue(struct stream_table *t, struct flow *f, enum queue q);
 /* Tells the handler, once, before anything else of this connection. */
 void flow_tell_open(struct stream_table *t, struct flow *f);
-/* Ends it for the handler; it stays in the table. */
-void flow_end(struct stream_table *t, struct flow *f, enum stream_end why);
-/* Takes it from the table; it must have ended. */
-void flow_free(struct stream_table *t, struct flow *f);
-void flow_enqueue(struct stream_table *t, struct flow *f, enum queue q);
-/* Directions that are complete, and the connection when both are. */
-void flow_check_end(struct stream_table *t, struct flow *f);
-/* Everything whose time has come. */
-void flow_expire(struct stream_table *t);
 
 #endif

@@ -1,12 +1,14 @@
 /*
- * expect.c - memory that the next segments will touch, fetched ahead. Each of
- * many connections in turn lies in memory that has left the caches, at the end
- * of a chain of pointers: bucket, flow, the user's state, the end of its
+ * lookahead.c - memory that the next segments will touch, fetched ahead. Each
+ * of many connections in turn lies in memory that has left the caches, at the
+ * end of a chain of pointers: bucket, flow, the user's state, the end of its
  * buffers. A burst goes through this chain step by step, so that the misses of
  * all its segments overlap (group prefetching, Chen, Ailamaki, Gibbons and
  * Mowry 2004).
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "tcp/lookahead.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@ struct expected {
 static void fetch_flow(const struct flow *f)
 {
     if (f != NULL)
-        fetch(f, sizeof *f);
+        prefetch(f, sizeof *f);
 }
 
 /* The connection, of those in the bucket. One under other VLAN tags will do:
@@ -36,8 +38,8 @@ static void find(struct expected *e)
     e->flow = f;
 }
 
-static void expect_bytes(struct stream_table *t, const struct expected *e,
-                         int step)
+static void prefetch_bytes(struct stream_table *t, const struct expected *e,
+                           int step)
 {
     const struct flow *f = e->flow;
     const struct direction *d;
@@ -46,21 +48,21 @@ static void expect_bytes(struct stream_table *t, const struct expected *e,
         return;
     d = &f->dir[e->segment->from_high];
     if (step == 0)
-        window_expect(&d->window, d->next, e->segment->payload.n);
-    if (f->opened && !f->closed && t->handler.expect != NULL)
-        t->handler.expect(f->user, flow_side(d), step);
+        reassembly_prefetch(&d->bytes, d->next, e->segment->payload.n);
+    if (f->opened && !f->closed && t->handler.prefetch != NULL)
+        t->handler.prefetch(f->user, flow_side(d), step);
 }
 
-void stream_expect(struct stream_table *t, const struct segment *const *s,
-                   size_t n)
+void stream_prefetch(struct stream_table *t, const struct segment *const *s,
+                     size_t n)
 {
-    struct expected e[EXPECT_SEGMENTS];
+    struct expected e[PREFETCH_SEGMENTS];
 
-    assert(n <= EXPECT_SEGMENTS);
+    assert(n <= PREFETCH_SEGMENTS);
     for (size_t i = 0; i < n; i++) {
         e[i].segment = s[i];
         e[i].bucket = flow_bucket(t, &s[i]->key);
-        fetch(&t->buckets[e[i].bucket], sizeof *t->buckets);
+        prefetch(&t->buckets[e[i].bucket], sizeof *t->buckets);
     }
     for (size_t i = 0; i < n; i++) {
         e[i].flow = t->buckets[e[i].bucket];
@@ -68,7 +70,7 @@ void stream_expect(struct stream_table *t, const struct segment *const *s,
     }
     for (size_t i = 0; i < n; i++)
         find(&e[i]);
-    for (int step = 0; step < EXPECT_STEPS; step++)
+    for (int step = 0; step < PREFETCH_STEPS; step++)
         for (size_t i = 0; i < n; i++)
-            expect_bytes(t, &e[i], step);
+            prefetch_bytes(t, &e[i], step);
 }

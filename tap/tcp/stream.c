@@ -17,13 +17,100 @@
  */
 #include "tcp/stream.h"
 
-#include <string.h>
+#include <errno.h>
+#include <stdlib.h>
 
-#include "tcp/flow.h"
+#include "base/hash.h"
+#include "base/pool_memory.h"
+#include "tcp/direction.h"
+#include "tcp/flow_life.h"
+#include "tcp/wait.h"
 
 enum { WILD_SEGMENTS = 3 };
 
 static const int64_t queue_step_ns = INT64_C(1000000000);
+
+/* As long as hosts keep a connection in TIME-WAIT, for the same reason. They
+ * are the first to go when the pool is full. */
+static const int64_t closed_ns = INT64_C(60000000000);
+
+/* The table. */
+
+static void table_free(struct stream_table *t)
+{
+    block_pool_close(t->blocks);
+    pool_unmap(t->all, t->config.streams, sizeof(*t->all));
+    pool_unmap(t->buckets, (size_t)t->mask + 1, sizeof(struct flow *));
+    free(t);
+}
+
+static void set_times(struct stream_table *t)
+{
+    t->queue[QUEUE_HALF_OPEN].life_ns = t->config.half_open_ns;
+    t->queue[QUEUE_LIVE].life_ns = t->config.idle_ns;
+    t->queue[QUEUE_CLOSING].life_ns = t->config.linger_ns;
+    t->queue[QUEUE_CLOSED].life_ns = closed_ns;
+    t->waits[WAIT_START].wait_ns = t->config.ack_grace_ns;
+    t->waits[WAIT_ACKED].wait_ns = t->config.ack_grace_ns;
+    t->waits[WAIT_HOLE].wait_ns = t->config.one_sided_ns;
+    t->wake_ns = INT64_MAX;
+}
+
+int stream_open(const struct stream_config *c, const struct stream_handler *h,
+                struct stream_table **ret_t)
+{
+    struct stream_table *t;
+    int rc;
+
+    if (c->streams == 0 || h->open == NULL || h->data == NULL ||
+        c->ack_grace_ns <= 0 || c->one_sided_ns <= 0 || c->half_open_ns <= 0 ||
+        c->idle_ns <= 0 || c->linger_ns <= 0)
+        return -EINVAL;
+    t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return -ENOMEM;
+    t->config = *c;
+    t->handler = *h;
+    t->mask = hash_mask(c->streams);
+    t->seed = hash_seed();
+    set_times(t);
+    t->all = pool_map(c->streams, sizeof(*t->all));
+    t->buckets = pool_map((size_t)t->mask + 1, sizeof(struct flow *));
+    rc = t->all == NULL || t->buckets == NULL ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = block_pool_open(c->blocks, &t->blocks);
+    if (rc != 0) {
+        table_free(t);
+        return rc;
+    }
+    *ret_t = t;
+    return 0;
+}
+
+void stream_close(struct stream_table *t)
+{
+    if (t == NULL)
+        return;
+    stream_flush(t);
+    table_free(t);
+}
+
+void stream_flush(struct stream_table *t)
+{
+    for (int i = 0; i < QUEUES; i++) {
+        while (t->queue[i].oldest != NULL) {
+            struct flow *f = t->queue[i].oldest;
+
+            flow_end(t, f, f->reset ? END_RESET : END_CAPTURE);
+            flow_free(t, f);
+        }
+    }
+}
+
+const struct stream_counters *stream_counters(const struct stream_table *t)
+{
+    return &t->count;
+}
 
 static void advance(struct stream_table *t, int64_t time_ns)
 {
@@ -85,7 +172,7 @@ static void syn(struct flow *f, struct direction *d, const struct segment *s)
 /* Nothing but a SYN, or acknowledgements of the peer. */
 static bool is_blank(const struct direction *d)
 {
-    return d->next == d->base && d->window.held == 0 && d->gap_to == 0 &&
+    return d->next == d->base && d->bytes.held == 0 && d->gap_to == 0 &&
            d->fin == 0;
 }
 
@@ -119,7 +206,7 @@ static struct flow *take_other(struct stream_table *t, struct flow *f, int i,
         f->client_known = true;
         f->client = (uint8_t)(answer ? !i : i);
     }
-    direction_wait_end(t, d);
+    wait_end(t, d);
     direction_begin(d, (UINT64_C(1) << 32) + (uint32_t)(isn + 1), START_KNOWN);
     d->isn = isn;
     d->syn = d->seen = true;

@@ -14,9 +14,8 @@
 
 #include "config/log.h"
 #include "exchange/dissect.h"
-#include "feed/reorder.h"
 #include "store/client.h"
-#include "store/sha256.h"
+#include "uplink/tally.h"
 #include "uplink/work.h"
 
 enum {
@@ -27,13 +26,13 @@ enum {
 };
 
 static const int64_t feed_wait_ns = 2000000000; /* for missing messages */
-static const int64_t tally_ns = 10000000000;    /* interval of own notes */
+static const int64_t tally_ns = 10000000000;    /* interval of own notices */
 
 struct recorder {
     struct recorder_config config;
     struct store_client *store;
-    struct shaper *shaper;
-    struct order *order;
+    struct dissector *dissector;
+    struct feed *feed;
     struct tally tally;
     struct work_list ready, sent;
     size_t sent_bytes;
@@ -41,52 +40,51 @@ struct recorder {
     int64_t retry_ns, tally_at_ns, now_ns;
     bool moved, told_gone, turned_away;
     uint64_t tag;
-    struct feed_counters count;
     struct record record; /* scratch */
-    struct shape shape;
+    struct dissection dissection;
 };
 
-/* ---- notes of our own */
+/* ---- notices of our own */
 
-static bool put_note(void *ctx, const struct note *n)
+static bool put_notice(void *ctx, const struct notice *n)
 {
-    recorder_note(ctx, n);
+    recorder_notice(ctx, n);
     return true;
 }
 
-void recorder_note(struct recorder *r, const struct note *n)
+void recorder_notice(struct recorder *r, const struct notice *n)
 {
-    struct work *w = work_new(WORK_NOTE);
+    struct work *w = work_new(WORK_NOTICE);
 
-    w->note = *n;
+    w->notice = *n;
     work_push(&r->ready, w);
 }
 
-static void note_feed(struct recorder *r, struct span line, int64_t time_ns)
+static void notice_feed(struct recorder *r, struct span line, int64_t time_ns)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_UNPARSED, "feed", time_ns);
+    notice_init(&n, NOTICE_UNPARSED, "feed", time_ns);
     n.bytes = line.n;
-    note_sample(&n, line);
+    notice_sample(&n, line);
     tally_add(&r->tally, &n);
 }
 
-static void note_exchange(struct recorder *r, enum note_kind kind,
-                          const char *cause, const struct slot *s,
-                          struct span sample)
+static void notice_exchange(struct recorder *r, enum notice_kind kind,
+                            const char *cause, const struct slot *s,
+                            struct span sample)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, kind, cause,
-              s->req.begun ? s->req.first_ns : s->resp.first_ns);
+    notice_init(&n, kind, cause,
+                s->req.begun ? s->req.first_ns : s->resp.first_ns);
     n.to_ns = s->resp.begun ? s->resp.last_ns : s->req.last_ns;
     n.bytes = s->req.bytes + s->resp.bytes;
     n.stream = s->stream;
     (void)snprintf(n.client, sizeof n.client, "%s", s->client);
     (void)snprintf(n.server, sizeof n.server, "%s", s->server);
     (void)snprintf(n.object, sizeof n.object, "%s %s", s->client, s->server);
-    note_sample(&n, sample);
+    notice_sample(&n, sample);
     tally_add(&r->tally, &n);
 }
 
@@ -98,49 +96,34 @@ static void slot_over(struct recorder *r, struct slot *s)
     r->done = s;
 }
 
-static void name_feed(struct note *n, struct span engine, struct span feed)
+static void name_feed(struct notice *n, struct span engine, struct span feed)
 {
     (void)snprintf(n->object, sizeof n->object, "%.*s %.*s",
                    (int)(engine.n < 60 ? engine.n : 60), (const char *)engine.p,
                    (int)(feed.n < 60 ? feed.n : 60), (const char *)feed.p);
 }
 
-static void note_step(struct recorder *r, const struct step_message *m)
+static void notice_step(struct recorder *r, const struct step_message *m)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_LOSS, "store", m->time_ns);
+    notice_init(&n, NOTICE_LOSS, "store", m->time_ns);
     name_feed(&n, m->step.engine, m->step.feed);
     tally_add(&r->tally, &n);
-}
-
-static void step_over(struct step_message *m, bool durable)
-{
-    if (m->post != NULL && !durable)
-        m->post->lost = true;
-    if (--m->parts_left > 0)
-        return;
-    if (m->post != NULL)
-        m->post->left--;
-    step_message_free(m);
 }
 
 /* Durable, or refused for good. */
 static void work_over(struct recorder *r, struct work *w, bool durable)
 {
     r->moved = true;
-    r->count.exchanges += durable && w->kind == WORK_EXCHANGE;
-    r->count.steps += durable && w->kind == WORK_STEP;
-    r->count.notes += durable && w->kind == WORK_NOTE;
-    r->count.refused += !durable;
     if (w->kind == WORK_STEP && !durable)
-        note_step(r, w->step);
+        notice_step(r, w->step);
     if (w->kind == WORK_EXCHANGE) {
         if (!durable)
-            note_exchange(r, NOTE_LOSS, "store", w->slot, span_of(NULL, 0));
+            notice_exchange(r, NOTICE_LOSS, "store", w->slot, span_of(NULL, 0));
         slot_over(r, w->slot);
     } else if (w->step != NULL) {
-        step_over(w->step, durable);
+        feed_message_over(w->step, durable);
     }
     free(w);
 }
@@ -151,7 +134,7 @@ static void on_step(void *ctx, struct step_message *m)
 {
     struct recorder *r = ctx;
 
-    m->parts = batch_parts(&m->step, span_str(r->config.tap));
+    m->parts = batch_step_parts(&m->step, span_str(r->config.tap));
     m->parts_left = m->parts;
     for (size_t part = 1; part <= m->parts; part++) {
         struct work *w = work_new(WORK_STEP);
@@ -172,72 +155,29 @@ static void on_again(void *ctx, struct step_message *m)
     work_push(&r->ready, w);
 }
 
-static void on_missing(void *ctx, struct span engine, struct span feed,
-                       uint64_t n, int64_t from_ns, int64_t to_ns)
+static void on_missing(void *ctx, const struct feed_gap *g)
 {
     struct recorder *r = ctx;
-    struct note note;
+    struct notice n;
 
-    note_init(&note, NOTE_LOSS, "feed_gap", from_ns);
-    note.to_ns = to_ns;
-    note.count = n;
-    name_feed(&note, engine, feed);
-    tally_add(&r->tally, &note);
+    notice_init(&n, NOTICE_LOSS, "feed_gap", g->from_ns);
+    n.to_ns = g->to_ns;
+    n.count = g->n;
+    name_feed(&n, g->engine, g->feed);
+    tally_add(&r->tally, &n);
 }
 
-static void take_line(struct recorder *r, struct post *p, struct span line,
-                      int64_t time_ns)
+static void on_bad(void *ctx, struct span line, int64_t time_ns,
+                   const char *why)
 {
-    struct step_message *m = malloc(sizeof *m + line.n);
-    const char *why = "out of memory";
-
-    if (m != NULL) {
-        memset(m, 0, sizeof *m);
-        m->post = p;
-        m->time_ns = time_ns;
-        m->arrived_ns = r->now_ns;
-        m->n = line.n;
-        memcpy(m->text, line.p, line.n);
-        sha256(line, m->digest);
-        if (batch_read(span_of(m->text, m->n), &m->step, &why) == PARSE_OK) {
-            if (p != NULL)
-                p->left++;
-            order_add(r->order, m);
-            return;
-        }
-    }
-    step_message_free(m);
     log_debug("batch feed: %s", why);
-    note_feed(r, line, time_ns);
-    if (p != NULL)
-        p->bad++;
-}
-
-/* Lines of NDJSON; empty ones are nothing. */
-static void take_lines(struct recorder *r, struct post *p, struct span body,
-                       int64_t time_ns)
-{
-    while (body.n > 0) {
-        const uint8_t *lf = memchr(body.p, '\n', body.n);
-        size_t n = lf == NULL ? body.n : (size_t)(lf - body.p);
-        struct span line = span_of(body.p, n);
-
-        if (line.n > 0 && line.p[line.n - 1] == '\r')
-            line.n--;
-        if (line.n > 0)
-            take_line(r, p, line, time_ns);
-        n += lf != NULL;
-        body = span_of(body.p + n, body.n - n);
-    }
+    notice_feed(ctx, line, time_ns);
 }
 
 void recorder_post(struct recorder *r, struct post *p, struct span body,
                    int64_t time_ns)
 {
-    /* Held, so that it is not over before its last line is looked at. */
-    p->left++;
-    take_lines(r, p, body, time_ns);
-    p->left--;
+    feed_take(r->feed, p, body, time_ns);
 }
 
 /* ---- sending */
@@ -268,49 +208,49 @@ static size_t add_payload(struct payload *list, size_t n, const char *name,
 /* 1: it carried feed messages and is no exchange of its own. */
 static int send_exchange(struct recorder *r, struct work *w)
 {
-    struct shape *sh = &r->shape;
+    struct dissection *d = &r->dissection;
     struct payload list[6];
     size_t n = 0;
 
-    shaper_shape(r->shaper, w->slot, sh);
-    if (sh->feed) {
+    dissector_read(r->dissector, w->slot, d);
+    if (feed_is_post(d->x.method, d->x.target)) {
         if (w->slot->req.whole && w->slot->req.cause == NULL)
-            take_lines(r, NULL, sh->req_body, w->slot->req.last_ns);
+            feed_take(r->feed, NULL, d->req_body, w->slot->req.last_ns);
         else
-            note_feed(r, sh->req_body, w->slot->req.last_ns);
+            notice_feed(r, d->req_body, w->slot->req.last_ns);
         return 1;
     }
-    if (sh->not_understood != NULL && sh->x.complete)
-        note_exchange(r, NOTE_UNPARSED, "dialect", w->slot, sh->req_body);
-    sh->x.tap = span_str(r->config.tap);
-    sh->x.source = span_str(w->slot->source);
-    if (!exchange_record(&sh->x, &r->record))
+    if (d->not_understood != NULL && d->x.complete)
+        notice_exchange(r, NOTICE_UNPARSED, "dialect", w->slot, d->req_body);
+    d->x.tap = span_str(r->config.tap);
+    d->x.source = span_str(w->slot->source);
+    if (!exchange_record(&d->x, &r->record))
         return -EMSGSIZE;
-    n = add_payload(list, n, "req", sh->x.req.raw);
-    n = add_payload(list, n, "req_map", sh->x.req.map);
-    n = add_payload(list, n, "req_body", sh->x.req.body);
-    n = add_payload(list, n, "resp", sh->x.resp.raw);
-    n = add_payload(list, n, "resp_map", sh->x.resp.map);
-    n = add_payload(list, n, "resp_body", sh->x.resp.body);
+    n = add_payload(list, n, "req", d->x.req.raw);
+    n = add_payload(list, n, "req_map", d->x.req.map);
+    n = add_payload(list, n, "req_body", d->x.req.body);
+    n = add_payload(list, n, "resp", d->x.resp.raw);
+    n = add_payload(list, n, "resp_map", d->x.resp.map);
+    n = add_payload(list, n, "resp_body", d->x.resp.body);
     return put(r, w, "exchange", list, n);
 }
 
-static int send_note(struct recorder *r, struct work *w)
+static int send_notice(struct recorder *r, struct work *w)
 {
     struct payload sample = {"sample",
-                             span_of(w->note.sample, w->note.sample_n)};
+                             span_of(w->notice.sample, w->notice.sample_n)};
 
-    note_record(&w->note, span_str(r->config.tap), &r->record);
-    return put(r, w, note_record_kind(&w->note), &sample,
-               w->note.sample_n > 0 ? 1 : 0);
+    notice_record(&w->notice, span_str(r->config.tap), &r->record);
+    return put(r, w, notice_record_kind(&w->notice), &sample,
+               w->notice.sample_n > 0 ? 1 : 0);
 }
 
 static int send_step(struct recorder *r, struct work *w)
 {
     struct payload message = {"message", span_of(w->step->text, w->step->n)};
 
-    batch_record(&w->step->step, span_str(r->config.tap), w->part,
-                 w->step->parts, &r->record);
+    batch_step_record(&w->step->step, span_str(r->config.tap), w->part,
+                      w->step->parts, &r->record);
     return put(r, w, "batch_step", &message, 1);
 }
 
@@ -332,8 +272,8 @@ static int send_work(struct recorder *r, struct work *w)
     switch (w->kind) {
     case WORK_EXCHANGE:
         return send_exchange(r, w);
-    case WORK_NOTE:
-        return send_note(r, w);
+    case WORK_NOTICE:
+        return send_notice(r, w);
     case WORK_STEP:
         return send_step(r, w);
     case WORK_AGAIN:
@@ -430,9 +370,9 @@ void recorder_work(struct recorder *r, int64_t monotonic_ns, bool finish)
 {
     r->now_ns = monotonic_ns;
     if (finish)
-        order_flush(r->order);
+        feed_flush(r->feed, monotonic_ns);
     else
-        order_tick(r->order, monotonic_ns);
+        feed_tick(r->feed, monotonic_ns);
     if (finish || monotonic_ns >= r->tally_at_ns) {
         tally_flush(&r->tally);
         r->tally_at_ns = monotonic_ns + tally_ns;
@@ -488,24 +428,19 @@ int recorder_fd(const struct recorder *r)
     return r->store == NULL ? -1 : store_fd(r->store);
 }
 
-void recorder_counters(const struct recorder *r, struct feed_counters *ret_c)
-{
-    *ret_c = r->count;
-}
-
 int recorder_open(const struct recorder_config *c, struct recorder **ret_r)
 {
     struct recorder *r = calloc(1, sizeof *r);
-    struct order_handler h = {on_step, on_again, on_missing, r};
+    struct feed_handler h = {{on_step, on_again, on_missing, r}, on_bad};
     int err;
 
     if (r == NULL)
         return -ENOMEM;
     r->config = *c;
-    tally_init(&r->tally, c->alone, put_note, r);
-    err = shaper_open(c->body_max, &r->shaper);
+    tally_init(&r->tally, c->alone, put_notice, r);
+    err = dissector_open(c->body_max, &r->dissector);
     if (err == 0)
-        err = order_open(feed_wait_ns, &h, &r->order);
+        err = feed_open(feed_wait_ns, &h, &r->feed);
     if (err != 0) {
         recorder_close(r);
         return err;
@@ -530,8 +465,8 @@ void recorder_close(struct recorder *r)
         return;
     work_free_all(&r->sent);
     work_free_all(&r->ready);
-    order_close(r->order);
-    shaper_close(r->shaper);
+    feed_close(r->feed);
+    dissector_close(r->dissector);
     store_close(r->store);
     free(r);
 }

@@ -1,17 +1,16 @@
 /*
  * recorder.h - finished work to records, and records to assay-store.
- * Comes in: slots, notes, bodies of batch-feed POSTs. Goes out: puts through
+ * Comes in: slots, notices, bodies of batch-feed POSTs. Goes out: puts through
  * the store's socket, several on the way at once, acknowledged in order.
- * Used by one thread (feed.c); the only wait is for the store to take bytes.
+ * Used by one thread (uplink.c); the only wait is for the store to take bytes.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_RECORDER_H
 #define TAP_RECORDER_H
 
-#include "exchange/conn.h"
-#include "feed/listener.h"
+#include "exchange/exchange.h"
+#include "feed/feed.h"
 #include "uplink/notice.h"
-#include "uplink/uplink.h"
 
 struct recorder_config {
     const char *run_dir, *tap; /* borrowed until recorder_close */
@@ -31,7 +30,7 @@ bool recorder_turned_away(const struct recorder *r);
 
 /* Queue; slots are given back by recorder_take_done. */
 void recorder_exchange(struct recorder *r, struct slot *s);
-void recorder_note(struct recorder *r, const struct note *n);
+void recorder_notice(struct recorder *r, const struct notice *n);
 /* NDJSON of the listener; adds to p->left and p->bad. */
 void recorder_post(struct recorder *r, struct post *p, struct span body,
                    int64_t time_ns);
@@ -47,6 +46,5 @@ bool recorder_idle(const struct recorder *r);
 /* Not connected, or told to come again. */
 bool recorder_must_retry(const struct recorder *r);
 int recorder_fd(const struct recorder *r); /* -1: not connected */
-void recorder_counters(const struct recorder *r, struct feed_counters *ret_c);
 
 #endif

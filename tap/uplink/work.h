@@ -5,19 +5,19 @@
 #ifndef TAP_WORK_H
 #define TAP_WORK_H
 
-#include "exchange/conn.h"
+#include "exchange/exchange.h"
 #include "feed/reorder.h"
 #include "uplink/notice.h"
 
 /* WORK_AGAIN: a message that came before; it is nothing to send, and over when
  * all that was queued before it is. */
-enum work_kind { WORK_EXCHANGE, WORK_NOTE, WORK_STEP, WORK_AGAIN };
+enum work_kind { WORK_EXCHANGE, WORK_NOTICE, WORK_STEP, WORK_AGAIN };
 
 struct work {
     struct work *next;
     enum work_kind kind;
     struct slot *slot;
-    struct note note;
+    struct notice notice;
     struct step_message *step;
     size_t part; /* of the step, from 1 */
     size_t bytes;

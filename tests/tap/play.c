@@ -1,5 +1,5 @@
 /*
- * play.c - connections played by hand for tests of stream.h.
+ * play.c - connections played by hand for tests of the streams.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "play.h"
@@ -11,9 +11,11 @@
 
 #include <cmocka.h>
 
+#include "tcp/lookahead.h"
+
 struct stream_config play_config(void)
 {
-    struct wire_config c = replay_config();
+    struct net_config c = replay_config();
 
     c.stream.streams = 64;
     c.stream.blocks = 256;
@@ -97,7 +99,7 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
 
     p->cut = 0;
     p->doubtful = false;
-    stream_expect(p->table, &(const struct segment *){&s}, 1);
+    stream_prefetch(p->table, &(const struct segment *){&s}, 1);
     stream_push(p->table, &s);
     p->now_ns += 1000;
 }

@@ -1,12 +1,12 @@
 /*
- * play.h - connections played by hand for tests of stream.h: segments go in,
+ * play.h - connections played by hand for tests of the streams: segments go in,
  * a witness notes what comes out.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TESTS_TAP_PLAY_H
 #define TESTS_TAP_PLAY_H
 
-#include "net/packet.h"
+#include "tcp/stream.h"
 #include "witness.h"
 
 enum { CLIENT_ISN = 1000, SERVER_ISN = 5000 };

@@ -110,12 +110,12 @@ static void on_end(void *user, enum stream_end why, enum side by,
     s->by = by;
 }
 
-static void on_expect(void *user, enum side side, int step)
+static void on_prefetch(void *user, enum side side, int step)
 {
     const struct recorded *s = user;
 
     assert_true(side == SIDE_CLIENT || side == SIDE_SERVER);
-    assert_in_range(step, 0, EXPECT_STEPS - 1);
+    assert_in_range(step, 0, PREFETCH_STEPS - 1);
     assert_false(s->ended);
 }
 
@@ -127,7 +127,7 @@ void witness_init(struct witness *r)
                                       .conflict = on_conflict,
                                       .half_end = on_half_end,
                                       .end = on_end,
-                                      .expect = on_expect,
+                                      .prefetch = on_prefetch,
                                       .ctx = r}};
 }
 
@@ -142,23 +142,23 @@ void witness_fini(struct witness *r)
     free(r->streams);
 }
 
-struct wire_config replay_config(void)
+struct net_config replay_config(void)
 {
     struct settings *settings;
-    struct wire_config c;
+    struct net_config c;
 
     assert_int_equal(settings_load("/dev/null", stderr, &settings), 0);
-    wire_config_read(settings, &c);
+    net_config_read(settings, &c);
     settings_close(settings);
     return c;
 }
 
-void assert_accounted(const struct wire_counters *w,
+void assert_accounted(const struct net_counters *w,
                       const struct stream_counters *s)
 {
     uint64_t frames = w->segments + w->joined + w->held_fragments;
 
-    for (int i = 0; i < WIRE_CAUSES; i++)
+    for (int i = 0; i < CAUSES; i++)
         frames += w->unparsed[i];
     assert_true(w->frames == frames);
     assert_true(w->segments == s->segments);
@@ -172,11 +172,11 @@ void assert_accounted(const struct wire_counters *w,
 
 int replay_file(const char *backend, const char *path, struct replay *r)
 {
-    struct wire_config config = replay_config();
+    struct net_config config = replay_config();
     struct source_config sc = {
         .file = path, .snaplen = 262144, .idle_end_ns = 50000000};
     struct source *source;
-    struct wire *w;
+    struct net *net;
     int rc;
 
     memset(r, 0, sizeof(*r));
@@ -184,24 +184,24 @@ int replay_file(const char *backend, const char *path, struct replay *r)
     rc = source_open(backend, &sc, r->why, sizeof(r->why), &source);
     if (rc != 0)
         return rc;
-    assert_int_equal(wire_open(&config, &r->rec.handler, &w), 0);
+    assert_int_equal(net_open(&config, &r->rec.handler, &net), 0);
     do {
-        r->state = source_batch(source, 64, wire_frames, w);
-        wire_counters(w, &r->wire);
-        assert_accounted(&r->wire, wire_stream_counters(w));
+        r->state = source_read(source, 64, net_frames, net);
+        net_counters(net, &r->net);
+        assert_accounted(&r->net, net_stream_counters(net));
     } while (r->state == SOURCE_MORE || r->state == SOURCE_IDLE);
-    wire_flush(w);
-    wire_counters(w, &r->wire);
-    r->stream = *wire_stream_counters(w);
-    assert_accounted(&r->wire, &r->stream);
-    assert_true(r->wire.held_fragments == 0);
+    net_flush(net);
+    net_counters(net, &r->net);
+    r->stream = *net_stream_counters(net);
+    assert_accounted(&r->net, &r->stream);
+    assert_true(r->net.held_fragments == 0);
     assert_true(r->stream.held_bytes == 0);
     assert_true(r->stream.opened == r->stream.closed);
     source_stats(source, &r->source);
-    assert_true(r->source.frames == r->wire.frames);
+    assert_true(r->source.frames == r->net.frames);
     (void)snprintf(r->why, sizeof(r->why), "%s", source_why(source));
     source_close(source);
-    wire_close(w);
+    net_close(net);
     return 0;
 }
 

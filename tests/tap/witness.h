@@ -1,6 +1,6 @@
 /*
  * witness.h - what came out of the tap's lower half, for tests.
- * Comes in: the callbacks of stream.h, whose promises are asserted on the
+ * Comes in: the callbacks of tcp.h, whose promises are asserted on the
  * way: offsets without holes, nothing after an end, one end for each open.
  * Goes out: bytes, gaps and ends of every connection.
  * SPDX-License-Identifier: Apache-2.0
@@ -9,6 +9,7 @@
 #define TESTS_TAP_WITNESS_H
 
 #include "net/net.h"
+#include "source/source.h"
 
 enum { RECORDED_GAPS = 256 };
 
@@ -42,7 +43,7 @@ struct witness {
     struct recorded **streams;
     size_t n;
     uint64_t callbacks;
-    struct stream_handler handler; /* to give to wire_open or stream_open */
+    struct stream_handler handler; /* to give to net_open or stream_open */
 };
 
 void witness_init(struct witness *r);
@@ -51,7 +52,7 @@ void witness_fini(struct witness *r);
 /* What a whole file gave. */
 struct replay {
     struct witness rec;
-    struct wire_counters wire;
+    struct net_counters net;
     struct stream_counters stream;
     struct source_stats source;
     enum source_state state;
@@ -59,15 +60,15 @@ struct replay {
 };
 
 /* The settings' defaults. */
-struct wire_config replay_config(void);
+struct net_config replay_config(void);
 /*
  * Runs a file through a back end. Returns what source_open did; asserts that
  * every frame and every byte is accounted for.
  */
 int replay_file(const char *backend, const char *path, struct replay *ret_r);
 void replay_fini(struct replay *r);
-/* The identities of docs/records.md and wire.h. */
-void assert_accounted(const struct wire_counters *w,
+/* The identities of docs/records.md and net.h. */
+void assert_accounted(const struct net_counters *w,
                       const struct stream_counters *s);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * test_arena.c - buffers and ropes of one arena: contents, growth, exhaustion,
- * and that all memory comes back. SPDX-License-Identifier: Apache-2.0
+ * test_buddy.c - buffers and chunk lists: contents, growth, exhaustion, and
+ * that all memory comes back.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ static uint8_t pattern(size_t b, size_t i)
     return (uint8_t)(b * 31 + i * 7 + (i >> 8));
 }
 
-static bool grow(struct arena *a, struct buffer *buf, size_t b)
+static bool grow(struct buddy *a, struct buffer *buf, size_t b)
 {
     uint8_t piece[3000];
     size_t n = draw(sizeof piece);
@@ -47,11 +48,11 @@ static void check(const struct buffer *buf, size_t b)
 static void keeps_every_byte_while_buffers_come_and_go(void **state)
 {
     struct buffer buf[BUFFERS] = {{0}};
-    struct arena a;
+    struct buddy a;
     size_t refused = 0;
 
     (void)state;
-    assert_int_equal(arena_init(&a, 1 << 20, 100000), 0);
+    assert_int_equal(buddy_init(&a, 1 << 20, 100000), 0);
     for (int step = 0; step < STEPS; step++) {
         size_t b = draw(BUFFERS);
 
@@ -68,7 +69,7 @@ static void keeps_every_byte_while_buffers_come_and_go(void **state)
         buffer_release(&a, &buf[b]);
     }
     assert_int_equal(a.used, 0);
-    arena_fini(&a);
+    buddy_fini(&a);
 }
 
 /* After everything has come back the largest blocks are whole again. */
@@ -76,11 +77,11 @@ static void joins_what_comes_back(void **state)
 {
     struct buffer small[4096] = {{0}}, large = {0};
     uint8_t *block = calloc(1, 1 << 20);
-    struct arena a;
+    struct buddy a;
 
     (void)state;
     assert_non_null(block);
-    assert_int_equal(arena_init(&a, 1 << 20, 1 << 20), 0);
+    assert_int_equal(buddy_init(&a, 1 << 20, 1 << 20), 0);
     for (size_t i = 0; i < 4096; i++)
         assert_true(buffer_append(&a, &small[i], "x", 1));
     assert_false(buffer_append(&a, &large, "x", 1));
@@ -90,60 +91,60 @@ static void joins_what_comes_back(void **state)
     assert_false(buffer_append(&a, &large, "x", 1));
     assert_int_equal(large.n, 1 << 20);
     buffer_release(&a, &large);
-    arena_fini(&a);
+    buddy_fini(&a);
     free(block);
 }
 
 static void grows_in_place_when_the_neighbour_is_free(void **state)
 {
     struct buffer b = {0};
-    struct arena a;
+    struct buddy a;
     uint8_t *p;
 
     (void)state;
-    assert_int_equal(arena_init(&a, 1 << 20, 1 << 20), 0);
+    assert_int_equal(buddy_init(&a, 1 << 20, 1 << 20), 0);
     assert_true(buffer_append(&a, &b, "x", 1));
     p = b.p;
     for (int i = 0; i < 3000; i++)
         assert_true(buffer_append(&a, &b, "0123456789", 10));
     assert_ptr_equal(b.p, p);
     buffer_release(&a, &b);
-    arena_fini(&a);
+    buddy_fini(&a);
 }
 
 static void refuses_more_than_the_largest_block(void **state)
 {
     struct buffer b = {0};
-    struct arena a;
+    struct buddy a;
 
     (void)state;
-    assert_int_equal(arena_init(&a, 1 << 20, 5000), 0);
-    assert_int_equal(arena_block_max(&a), 8192);
+    assert_int_equal(buddy_init(&a, 1 << 20, 5000), 0);
+    assert_int_equal(buddy_block_max(&a), 8192);
     assert_null(buffer_reserve(&a, &b, 8193));
     assert_null(buffer_reserve(&a, &b, SIZE_MAX));
     assert_non_null(buffer_reserve(&a, &b, 8192));
     buffer_release(&a, &b);
-    arena_fini(&a);
+    buddy_fini(&a);
 }
 
-static bool put_more(struct arena *a, struct rope *r, size_t b)
+static bool put_more(struct buddy *a, struct chunk_list *r, size_t b)
 {
     uint8_t piece[3000];
     size_t n = draw(sizeof piece), before = r->n, taken;
 
     for (size_t i = 0; i < n; i++)
         piece[i] = pattern(b, r->n + i);
-    taken = rope_append(a, r, piece, n);
+    taken = chunk_list_append(a, r, piece, n);
     assert_int_equal(r->n, before + taken);
     return taken == n;
 }
 
-static void check_rope(const struct rope *r, size_t b)
+static void check_rope(const struct chunk_list *r, size_t b)
 {
     uint8_t *bytes = malloc(r->n + 1);
 
     assert_non_null(bytes);
-    rope_copy(r, bytes);
+    chunk_list_copy(r, bytes);
     for (size_t i = 0; i < r->n; i++)
         if (bytes[i] != pattern(b, i))
             fail_msg("rope %zu differs at %zu", b, i);
@@ -152,18 +153,18 @@ static void check_rope(const struct rope *r, size_t b)
 
 static void ropes_keep_every_byte_that_had_room(void **state)
 {
-    struct rope rope[BUFFERS] = {{0}};
-    struct arena a;
+    struct chunk_list rope[BUFFERS] = {{0}};
+    struct buddy a;
     size_t refused = 0;
 
     (void)state;
-    assert_int_equal(arena_init(&a, 1 << 20, 100000), 0);
+    assert_int_equal(buddy_init(&a, 1 << 20, 100000), 0);
     for (int step = 0; step < STEPS; step++) {
         size_t b = draw(BUFFERS);
 
         if (draw(40) == 0) {
             check_rope(&rope[b], b);
-            rope_release(&a, &rope[b]);
+            chunk_list_release(&a, &rope[b]);
         } else if (!put_more(&a, &rope[b], b)) {
             refused++;
         }
@@ -171,31 +172,31 @@ static void ropes_keep_every_byte_that_had_room(void **state)
     assert_true(refused > 0); /* it was full at times */
     for (size_t b = 0; b < BUFFERS; b++) {
         check_rope(&rope[b], b);
-        rope_release(&a, &rope[b]);
+        chunk_list_release(&a, &rope[b]);
     }
     assert_int_equal(a.used, 0);
-    arena_fini(&a);
+    buddy_fini(&a);
 }
 
 static void a_rope_wastes_little_of_what_it_holds(void **state)
 {
     uint8_t event[260] = {0};
-    struct rope r = {0};
-    struct arena a;
+    struct chunk_list r = {0};
+    struct buddy a;
 
     (void)state;
-    assert_int_equal(arena_init(&a, 8 << 20, 8 << 20), 0);
-    assert_int_equal(rope_append(&a, &r, event, 1), 1);
+    assert_int_equal(buddy_init(&a, 8 << 20, 8 << 20), 0);
+    assert_int_equal(chunk_list_append(&a, &r, event, 1), 1);
     assert_true(a.used <= 512); /* most messages are short */
     for (int i = 0; i < 20000; i++) {
-        assert_int_equal(rope_append(&a, &r, event, sizeof event),
+        assert_int_equal(chunk_list_append(&a, &r, event, sizeof event),
                          sizeof event);
         if (r.n > 65536)
             assert_true(a.used < r.n + r.n / 6);
     }
-    rope_release(&a, &r);
+    chunk_list_release(&a, &r);
     assert_int_equal(a.used, 0);
-    arena_fini(&a);
+    buddy_fini(&a);
 }
 
 int main(void)

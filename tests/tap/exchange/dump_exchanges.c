@@ -15,12 +15,13 @@
 #include "config/settings.h"
 #include "exchange/conn.h"
 #include "exchange/dissect.h"
+#include "feed/feed.h"
 #include "net/net.h"
 #include "store/sha256.h"
 
 struct dump {
     struct conn_table *conns;
-    struct shaper *shaper;
+    struct dissector *dissector;
     bool quiet;
 };
 
@@ -73,10 +74,10 @@ static void side(const char *name, const struct exchange_side *x,
 static void exchange(void *ctx, struct slot *s)
 {
     struct dump *d = ctx;
-    struct shape sh;
-    const struct exchange *x = &sh.x;
+    struct dissection out;
+    const struct exchange *x = &out.x;
 
-    shaper_shape(d->shaper, s, &sh);
+    dissector_read(d->dissector, s, &out);
     if (!d->quiet) {
         printf("{\"kind\":\"exchange\",");
         text("method", x->method);
@@ -88,8 +89,8 @@ static void exchange(void *ctx, struct slot *s)
         text("api_id", x->api_id);
         text("cause", x->cause);
         text("tokens_from", x->tokens_from);
-        side("req", &x->req, sh.req_body);
-        side("resp", &x->resp, sh.resp_body);
+        side("req", &x->req, out.req_body);
+        side("resp", &x->resp, out.resp_body);
         printf("\"has_req\":%d,\"has_resp\":%d,\"interim\":%d,", s->req.begun,
                s->resp.line_ok, s->resp.interim);
         printf("\"stream\":%llu,\"index\":%llu,\"status\":%llu,"
@@ -102,8 +103,8 @@ static void exchange(void *ctx, struct slot *s)
                (unsigned long long)x->events, (unsigned long long)x->choices,
                (unsigned long long)x->tokens_in,
                (unsigned long long)x->tokens_out,
-               (unsigned long long)x->gap_bytes, sh.feed,
-               sh.not_understood == NULL);
+               (unsigned long long)x->gap_bytes,
+               feed_is_post(x->method, x->target), out.not_understood == NULL);
     }
     conn_recycle(d->conns, s);
 }
@@ -132,13 +133,13 @@ static void gap(void *ctx, const struct conn_gap *g)
                g->client);
 }
 
-static void totals(const struct dump *d, const struct wire *w)
+static void totals(const struct dump *d, const struct net *net)
 {
-    const struct stream_counters *s = wire_stream_counters(w);
+    const struct stream_counters *s = net_stream_counters(net);
     struct conn_counters c;
-    struct wire_counters f;
+    struct net_counters f;
 
-    wire_counters(w, &f);
+    net_counters(net, &f);
     conn_counters(d->conns, &c);
     printf("{\"kind\":\"totals\",\"frames\":%llu,\"exchanges\":%llu,"
            "\"payload\":%llu,\"attributed\":%llu,\"retransmitted\":%llu,"
@@ -153,20 +154,20 @@ static void totals(const struct dump *d, const struct wire *w)
            (unsigned long long)s->delivered_bytes,
            (unsigned long long)s->gap_bytes,
            (unsigned long long)c.overflow_bytes, conn_fill(d->conns));
-    for (int i = 0; i < WIRE_CAUSES; i++)
-        printf(",\"%s\":%llu", wire_cause_name((enum wire_cause)i),
+    for (int i = 0; i < CAUSES; i++)
+        printf(",\"%s\":%llu", packet_cause_name((enum packet_cause)i),
                (unsigned long long)f.unparsed[i]);
     printf("}\n");
 }
 
 /* The defaults of the settings' table. */
-static void defaults(struct wire_config *ret_c)
+static void defaults(struct net_config *ret_c)
 {
     struct settings *s;
 
     if (settings_load("/dev/null", stderr, &s) != 0)
         abort();
-    wire_config_read(s, ret_c);
+    net_config_read(s, ret_c);
     settings_close(s);
 }
 
@@ -175,28 +176,28 @@ static int play(struct dump *d, const char *backend, const char *file)
     struct source_config sc = {
         .file = file, .snaplen = 262144, .idle_end_ns = 1000000000};
     struct stream_handler h;
-    struct wire_config wc;
+    struct net_config nc;
     struct source *src;
-    struct wire *w;
+    struct net *net;
     enum source_state st;
     char why[512];
 
-    defaults(&wc);
+    defaults(&nc);
     conn_stream_handler(d->conns, &h);
     if (source_open(backend, &sc, why, sizeof why, &src) != 0) {
         fprintf(stderr, "%s\n", why);
         return EXIT_IO;
     }
-    if (wire_open(&wc, &h, &w) != 0)
+    if (net_open(&nc, &h, &net) != 0)
         return EXIT_IO;
     do {
-        st = source_batch(src, 256, wire_frames, w);
+        st = source_read(src, 256, net_frames, net);
     } while (st == SOURCE_MORE || st == SOURCE_IDLE);
     if (st == SOURCE_ERROR)
         fprintf(stderr, "%s\n", source_why(src));
-    wire_flush(w);
-    totals(d, w);
-    wire_close(w);
+    net_flush(net);
+    totals(d, net);
+    net_close(net);
     source_close(src);
     return st == SOURCE_ERROR ? EXIT_IO : EXIT_GOOD;
 }
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
                              .buffer_bytes = (size_t)1 << 30,
                              .message_max = 64 << 20};
     struct conn_handler ch = {exchange, stray, gap, &d};
-    struct wire_config wc;
+    struct net_config nc;
     int opt, code;
 
     while ((opt = getopt(argc, argv, "b:q")) != -1) {
@@ -222,13 +223,13 @@ int main(int argc, char **argv)
     }
     if (optind + 1 != argc)
         return EXIT_USAGE;
-    defaults(&wc);
-    cc.connections = wc.stream.streams;
+    defaults(&nc);
+    cc.connections = nc.stream.streams;
     if (conn_open(&cc, &ch, &d.conns) != 0 ||
-        shaper_open(cc.message_max, &d.shaper) != 0)
+        dissector_open(cc.message_max, &d.dissector) != 0)
         return EXIT_IO;
     code = play(&d, backend, argv[optind]);
-    shaper_close(d.shaper);
+    dissector_close(d.dissector);
     conn_close(d.conns);
     return code;
 }

@@ -1,6 +1,6 @@
 /*
- * fuzz_batch.c - batch-feed messages: any bytes are read or refused, and what
- * is read gives records that the grammar accepts.
+ * fuzz_batch_step.c - batch-feed messages: any bytes are read or refused, and
+ * what is read gives records that the grammar accepts.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
@@ -19,17 +19,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct batch_step s;
     const char *why = NULL;
 
-    if (batch_read(span_of(data, size), &s, &why) == PARSE_OK) {
-        size_t parts = batch_parts(&s, tap);
+    if (batch_step_read(span_of(data, size), &s, &why) == PARSE_OK) {
+        size_t parts = batch_step_parts(&s, tap);
 
         for (size_t part = 1; part <= parts; part++) {
-            batch_record(&s, tap, part, parts, &record);
+            batch_step_record(&s, tap, part, parts, &record);
             assert(record_check_body(kind_find("batch_step"),
                                      span_of(record.text, record.n), &why));
         }
     } else {
         assert(why != NULL);
     }
-    batch_free(&s);
+    batch_step_free(&s);
     return 0;
 }

@@ -21,11 +21,11 @@ static void check_records(const struct batch_step *s)
 {
     static struct record r;
     const struct kind *k = kind_find("batch_step");
-    size_t parts = batch_parts(s, span_str("t"));
+    size_t parts = batch_step_parts(s, span_str("t"));
     const char *why;
 
     for (size_t i = 1; i <= parts; i++) {
-        batch_record(s, span_str("t"), i, parts, &r);
+        batch_step_record(s, span_str("t"), i, parts, &r);
         if (r.full)
             refuse("record does not fit");
         if (!record_check_body(k, span_of(r.text, r.n), &why))
@@ -43,10 +43,10 @@ int main(void)
         struct batch_step s;
         const char *why;
 
-        if (batch_read(span_of(line, (size_t)n - 1), &s, &why) != PARSE_OK)
+        if (batch_step_read(span_of(line, (size_t)n - 1), &s, &why) != PARSE_OK)
             refuse(why);
         check_records(&s);
-        batch_free(&s);
+        batch_step_free(&s);
         taken++;
     }
     free(line);

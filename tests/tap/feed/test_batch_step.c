@@ -1,6 +1,5 @@
 /*
- * test_batch.c - batch-feed messages: reading, splitting into records, order
- * and gaps of their numbers.
+ * test_batch_step.c - batch-feed messages: reading, splitting into records.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -12,7 +11,6 @@
 #include <cmocka.h>
 
 #include "feed/batch_step.h"
-#include "feed/reorder.h"
 #include "store/kind.h"
 #include "store/record.h"
 
@@ -32,7 +30,7 @@ static void reads_every_key(void **state)
     const char *why;
 
     (void)state;
-    assert_int_equal(batch_read(span_str(whole), &s, &why), PARSE_OK);
+    assert_int_equal(batch_step_read(span_str(whole), &s, &why), PARSE_OK);
     assert_true(span_eq_str(s.engine, "e0") && span_eq_str(s.feed, "7f3a"));
     assert_true(span_eq_str(s.names, "answers"));
     assert_int_equal(s.seq, 17);
@@ -46,7 +44,7 @@ static void reads_every_key(void **state)
     assert_memory_equal(s.members[0].digest, digest, sizeof digest);
     assert_false(s.members[1].has_digest);
     assert_int_equal(s.n_ops, 1);
-    batch_free(&s);
+    batch_step_free(&s);
 }
 
 /* `whole` with one text in place of another. */
@@ -106,10 +104,10 @@ static void refuses_what_is_not_the_format(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = with(cases[i][0], cases[i][1]);
 
-        if (batch_read(span_str(text), &s, &why) != PARSE_BAD)
+        if (batch_step_read(span_str(text), &s, &why) != PARSE_BAD)
             fail_msg("accepted: %s", text);
         assert_non_null(why);
-        batch_free(&s);
+        batch_step_free(&s);
     }
 }
 
@@ -127,11 +125,11 @@ static void record_says_whose_ids_the_members_carry(void **state)
         struct record r;
         const char *why;
 
-        assert_int_equal(batch_read(text, &s, &why), PARSE_OK);
-        batch_record(&s, span_str("t"), 1, 1, &r);
+        assert_int_equal(batch_step_read(text, &s, &why), PARSE_OK);
+        batch_step_record(&s, span_str("t"), 1, 1, &r);
         assert_true(span_eq_str(record_find(span_of(r.text, r.n), "names"),
                                 cases[i][1]));
-        batch_free(&s);
+        batch_step_free(&s);
     }
 }
 
@@ -146,10 +144,10 @@ static void takes_a_digest_for_the_prompt(void **state)
                                        "\"prompt_n\":9");
 
     (void)state;
-    assert_int_equal(batch_read(span_str(text), &s, &why), PARSE_OK);
+    assert_int_equal(batch_step_read(span_str(text), &s, &why), PARSE_OK);
     assert_int_equal(s.members[0].prompt_n, 9);
     assert_int_equal(s.members[0].digest[31], 0x1f);
-    batch_free(&s);
+    batch_step_free(&s);
 }
 
 static char *many(size_t n)
@@ -184,15 +182,15 @@ static void splits_what_does_not_fit_one_record(void **state)
 
     (void)state;
     assert_non_null(r);
-    assert_int_equal(batch_read(span_str(text), &s, &why), PARSE_OK);
-    parts = batch_parts(&s, tap);
+    assert_int_equal(batch_step_read(span_str(text), &s, &why), PARSE_OK);
+    parts = batch_step_parts(&s, tap);
     assert_true(parts > 5);
     for (size_t part = 1; part <= parts; part++) {
         struct cursor lines;
         struct field f;
         bool bad;
 
-        batch_record(&s, tap, part, parts, r);
+        batch_step_record(&s, tap, part, parts, r);
         assert_false(r->full);
         assert_true(record_check_body(kind_find("batch_step"),
                                       span_of(r->text, r->n), &why));
@@ -212,127 +210,12 @@ static void splits_what_does_not_fit_one_record(void **state)
     }
     assert_int_equal(members, 2000);
     assert_int_equal(ops, 1);
-    batch_free(&s);
+    batch_step_free(&s);
     free(r);
     free(text);
 }
 
 /* ---- order */
-
-struct heard {
-    char text[4096];
-    size_t n;
-};
-
-static void put(struct heard *h, const char *what, uint64_t v)
-{
-    h->n += (size_t)snprintf(h->text + h->n, sizeof h->text - h->n, "%s%llu ",
-                             what, (unsigned long long)v);
-}
-
-static void on_step(void *ctx, struct step_message *m)
-{
-    put(ctx, "", m->step.seq);
-    step_message_free(m);
-}
-
-static void on_again(void *ctx, struct step_message *m)
-{
-    put(ctx, "again ", m->step.seq);
-    step_message_free(m);
-}
-
-static void on_missing(void *ctx, struct span engine, struct span feed,
-                       uint64_t n, int64_t from_ns, int64_t to_ns)
-{
-    assert_true(span_eq_str(engine, "e0") && feed.n > 0);
-    assert_true(from_ns <= to_ns);
-    put(ctx, "missing ", n);
-}
-
-static void add(struct order *o, const char *feed, uint64_t seq, int mark,
-                int64_t at)
-{
-    struct step_message *m = calloc(1, sizeof *m + 512);
-    const char *why;
-    int n;
-
-    assert_non_null(m);
-    n = snprintf((char *)m->text, 512,
-                 "{\"assay\":\"batch-step/1\",\"engine\":\"e0\","
-                 "\"feed\":\"%s\",\"seq\":%llu,\"step\":%d,"
-                 "\"time_ns\":\"1\",\"padded\":0,\"members\":[]}",
-                 feed, (unsigned long long)seq, mark);
-    m->n = (size_t)n;
-    m->time_ns = m->arrived_ns = at;
-    m->digest[0] = (uint8_t)mark;
-    assert_int_equal(batch_read(span_of(m->text, m->n), &m->step, &why),
-                     PARSE_OK);
-    order_add(o, m);
-}
-
-static void gives_messages_in_order_and_names_gaps(void **state)
-{
-    struct heard heard = {.n = 0};
-    struct order_handler h = {on_step, on_again, on_missing, &heard};
-    struct order *o;
-
-    (void)state;
-    assert_int_equal(order_open(100, &h, &o), 0);
-    add(o, "a", 0, 1, 10);
-    add(o, "a", 2, 1, 20); /* waits for 1 */
-    add(o, "a", 1, 1, 30);
-    add(o, "a", 1, 1, 31); /* sent again */
-    add(o, "a", 1, 9, 32); /* another message under the same number */
-    add(o, "a", 5, 1, 40);
-    add(o, "a", 5, 1, 41); /* sent again while it waits */
-    order_tick(o, 100);
-    add(o, "b", 0, 1, 110); /* the emitter started anew */
-    order_tick(o, 140);     /* 3 and 4 do not come */
-    add(o, "a", 3, 1, 150); /* or late */
-    add(o, "a", 6, 1, 151);
-    add(o, "b", 3, 1, 160);
-    order_flush(o);
-    assert_string_equal(heard.text, "0 1 2 again 1 1 0 missing 2 5 again 5 3 6 "
-                                    "missing 2 3 ");
-    order_close(o);
-}
-
-static void counts_what_came_before_a_feed_was_first_seen(void **state)
-{
-    struct heard heard = {.n = 0};
-    struct order_handler h = {on_step, on_again, on_missing, &heard};
-    struct order *o;
-
-    (void)state;
-    assert_int_equal(order_open(100, &h, &o), 0);
-    add(o, "a", 7, 1, 10);
-    order_flush(o);
-    assert_string_equal(heard.text, "missing 7 7 ");
-    order_close(o);
-}
-
-static void forgets_the_feed_silent_longest(void **state)
-{
-    struct heard heard = {.n = 0};
-    struct order_handler h = {on_step, on_again, on_missing, &heard};
-    struct order *o;
-    char feed[16];
-
-    (void)state;
-    assert_int_equal(order_open(100, &h, &o), 0);
-    add(o, "first", 0, 1, 5);
-    for (int i = 0; i < 64; i++) {
-        (void)snprintf(feed, sizeof feed, "f%d", i);
-        add(o, feed, 0, 1, 10 + i);
-    }
-    heard.n = 0;
-    add(o, "f63", 1, 1, 200); /* known still */
-    add(o, "first", 1, 1, 201);
-    order_flush(o);
-    assert_string_equal(heard.text, "1 missing 1 1 ");
-    order_close(o);
-}
 
 int main(void)
 {
@@ -342,9 +225,6 @@ int main(void)
         cmocka_unit_test(record_says_whose_ids_the_members_carry),
         cmocka_unit_test(takes_a_digest_for_the_prompt),
         cmocka_unit_test(splits_what_does_not_fit_one_record),
-        cmocka_unit_test(gives_messages_in_order_and_names_gaps),
-        cmocka_unit_test(counts_what_came_before_a_feed_was_first_seen),
-        cmocka_unit_test(forgets_the_feed_silent_longest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

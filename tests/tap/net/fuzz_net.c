@@ -1,5 +1,5 @@
 /*
- * fuzz_wire.c - a capture file, damaged in any way, through everything from
+ * fuzz_net.c - a capture file, damaged in any way, through everything from
  * libpcap to the streams.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,15 +30,15 @@ static void on_data(void *user, enum side side, const struct stream_piece *p)
     delivered += p->bytes.n;
 }
 
-static void check(const struct wire *w)
+static void check(const struct net *net)
 {
-    const struct stream_counters *s = wire_stream_counters(w);
-    struct wire_counters c;
+    const struct stream_counters *s = net_stream_counters(net);
+    struct net_counters c;
     uint64_t frames;
 
-    wire_counters(w, &c);
+    net_counters(net, &c);
     frames = c.segments + c.joined + c.held_fragments;
-    for (int i = 0; i < WIRE_CAUSES; i++)
+    for (int i = 0; i < CAUSES; i++)
         frames += c.unparsed[i];
     assert(frames == c.frames && c.segments == s->segments);
     assert(s->payload_bytes == s->delivered_bytes + s->retransmitted_bytes +
@@ -48,35 +48,35 @@ static void check(const struct wire *w)
 
 static void run(const char *path)
 {
-    const struct wire_config config = {.stream = {.streams = 8,
-                                                  .blocks = 64,
-                                                  .held_bytes = 65536,
-                                                  .history_bytes = 4096,
-                                                  .ack_grace_ns = 500000000,
-                                                  .one_sided_ns = 2000000000,
-                                                  .half_open_ns = 5000000000,
-                                                  .idle_ns = 60000000000,
-                                                  .linger_ns = 5000000000},
-                                       .datagrams = 4,
-                                       .fragment_ns = 30000000000};
+    const struct net_config config = {.stream = {.streams = 8,
+                                                 .blocks = 64,
+                                                 .held_bytes = 65536,
+                                                 .history_bytes = 4096,
+                                                 .ack_grace_ns = 500000000,
+                                                 .one_sided_ns = 2000000000,
+                                                 .half_open_ns = 5000000000,
+                                                 .idle_ns = 60000000000,
+                                                 .linger_ns = 5000000000},
+                                      .datagrams = 4,
+                                      .fragment_ns = 30000000000};
     struct stream_handler handler = {.open = on_open, .data = on_data};
     struct source_config sc = {.file = path};
     enum source_state state;
     struct source *source;
     char why[300];
-    struct wire *w;
+    struct net *net;
 
     if (source_open("pcap", &sc, why, sizeof(why), &source) != 0)
         return;
     delivered = 0;
-    if (wire_open(&config, &handler, &w) == 0) {
+    if (net_open(&config, &handler, &net) == 0) {
         do {
-            state = source_batch(source, 16, wire_frames, w);
-            check(w);
+            state = source_read(source, 16, net_frames, net);
+            check(net);
         } while (state == SOURCE_MORE);
-        wire_flush(w);
-        check(w);
-        wire_close(w);
+        net_flush(net);
+        check(net);
+        net_close(net);
     }
     source_close(source);
 }

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "fuzz.h"
-#include "net/packet.h"
+#include "net/link.h"
 
 static bool within(struct span inner, const uint8_t *p, size_t n)
 {
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(within(packet.fragment.bytes, f.p, f.n));
         break;
     case PACKET_UNPARSED:
-        assert(packet.cause < WIRE_CAUSES);
+        assert(packet.cause < CAUSES);
         break;
     }
     return 0;

@@ -160,7 +160,7 @@ static void accounts_for_every_frame_and_byte(void **state)
             continue;
         assert_int_equal(replay_entry(e, &r), 0);
         assert_int_equal(r.state, SOURCE_END);
-        assert_true((json_int_t)r.wire.frames ==
+        assert_true((json_int_t)r.net.frames ==
                     json_integer_value(json_object_get(e, "frames")));
         replay_fini(&r);
         n++;
@@ -209,7 +209,7 @@ static void gives_the_streams_of_safe_captures(void **state)
         assert_int_equal(replay_entry(e, &r), 0);
         json_array_foreach(json_object_get(e, "tcpstreams"), k, want)
         {
-            if (r.wire.unparsed[WIRE_TUNNEL] > 0 || r.stream.refused_reset > 0)
+            if (r.net.unparsed[CAUSE_TUNNEL] > 0 || r.stream.refused_reset > 0)
                 continue;
             if (!has_stream(&r.rec, want))
                 fail_msg("%s: no stream of %s", name_of(e),

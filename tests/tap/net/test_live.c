@@ -23,7 +23,7 @@
 enum { PORT = 8000, BYTES = 300000, WAIT_MS = 120000 };
 
 static struct witness rec;
-static struct wire *wire;
+static struct net *net;
 static struct source *source;
 
 /* A namespace where nothing but us speaks. */
@@ -48,15 +48,15 @@ static void start(const char *interface, const char *filter)
                               .filter = filter,
                               .snaplen = 262144,
                               .buffer_bytes = 32 << 20};
-    struct wire_config wc = replay_config();
+    struct net_config nc = replay_config();
     char why[300];
 
     witness_init(&rec);
-    assert_int_equal(wire_open(&wc, &rec.handler, &wire), 0);
+    assert_int_equal(net_open(&nc, &rec.handler, &net), 0);
     if (source_open("pcap", &c, why, sizeof(why), &source) != 0)
         fail_msg("%s", why);
     assert_true(source_fd(source) >= 0);
-    assert_int_equal(source_batch(source, 64, wire_frames, wire), SOURCE_IDLE);
+    assert_int_equal(source_read(source, 64, net_frames, net), SOURCE_IDLE);
 }
 
 /* What the ring holds. */
@@ -65,7 +65,7 @@ static void read_on(void)
     enum source_state state;
 
     do
-        state = source_batch(source, 64, wire_frames, wire);
+        state = source_read(source, 64, net_frames, net);
     while (state == SOURCE_MORE);
     assert_int_equal(state, SOURCE_IDLE);
 }
@@ -84,13 +84,13 @@ static void finish(void)
     for (read_on(); !both_closed(); read_on())
         if (poll(&fd, 1, WAIT_MS) == 0)
             fail_msg("the connection's end did not come");
-    wire_flush(wire);
+    net_flush(net);
 }
 
 static void stop(void)
 {
     source_close(source);
-    wire_close(wire);
+    net_close(net);
     witness_fini(&rec);
 }
 
@@ -133,7 +133,7 @@ static void captures_a_connection_byte_for_byte(void **state)
 {
     static uint8_t bytes[BYTES];
     struct source_stats st;
-    struct wire_counters wc;
+    struct net_counters nc;
 
     (void)state;
     for (size_t i = 0; i < BYTES; i++)
@@ -142,11 +142,11 @@ static void captures_a_connection_byte_for_byte(void **state)
     talk(bytes, BYTES);
     finish();
     source_stats(source, &st);
-    wire_counters(wire, &wc);
-    assert_accounted(&wc, wire_stream_counters(wire));
+    net_counters(net, &nc);
+    assert_accounted(&nc, net_stream_counters(net));
     assert_int_equal(st.ring_drops, 0);
     assert_int_equal(st.cut_frames, 0);
-    assert_int_equal(st.frames, wc.frames);
+    assert_int_equal(st.frames, nc.frames);
     assert_int_equal(rec.n, 1);
     assert_string_equal(rec.streams[0]->info.addr[SIDE_SERVER],
                         "127.0.0.1:8000");
@@ -179,18 +179,18 @@ static void drops_of_the_ring_are_counted(void **state)
     static uint8_t bytes[BYTES];
     struct source_config c = {
         .interface = "lo", .snaplen = 262144, .buffer_bytes = 1 << 20};
-    struct wire_config wc = replay_config();
+    struct net_config nc = replay_config();
     struct source_stats st;
     char why[300];
 
     (void)state;
     witness_init(&rec);
-    assert_int_equal(wire_open(&wc, &rec.handler, &wire), 0);
+    assert_int_equal(net_open(&nc, &rec.handler, &net), 0);
     assert_int_equal(source_open("pcap", &c, why, sizeof(why), &source), 0);
     for (int i = 0; i < 30; i++)
         talk(bytes, BYTES);
     read_on();
-    wire_flush(wire);
+    net_flush(net);
     source_stats(source, &st);
     assert_true(st.ring_drops > 0);
     source_stats(source, &st); /* totals, not differences */

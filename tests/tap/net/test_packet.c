@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "craft.h"
-#include "net/packet.h"
+#include "net/link.h"
 
 static struct craft craft;
 static struct packet packet;
@@ -41,7 +41,7 @@ static void assert_payload(const char *text)
     assert_int_equal(s->window, 64000);
 }
 
-static void assert_unparsed(enum packet_kind kind, enum wire_cause cause)
+static void assert_unparsed(enum packet_kind kind, enum packet_cause cause)
 {
     assert_int_equal(kind, PACKET_UNPARSED);
     assert_int_equal(packet.cause, cause);
@@ -140,7 +140,8 @@ static void endless_vlan_tags_are_given_up(void **state)
     craft_ether(&craft, 0x8100);
     for (int i = 0; i < 20; i++)
         craft_tag(&craft, 5, 0x8100);
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_ETHERTYPE);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
+                    CAUSE_ETHERTYPE);
 }
 
 static void decodes_snap(void **state)
@@ -176,7 +177,7 @@ static void decodes_loopback_in_either_byte_order(void **state)
     }
     craft.n = 0;
     craft_be32(&craft, 99);
-    assert_unparsed(decode(craft_frame(&craft, LINK_NULL)), WIRE_ETHERTYPE);
+    assert_unparsed(decode(craft_frame(&craft, LINK_NULL)), CAUSE_ETHERTYPE);
 }
 
 static void decodes_raw_ip_by_its_version(void **state)
@@ -191,7 +192,7 @@ static void decodes_raw_ip_by_its_version(void **state)
     assert_int_equal(decode(craft_frame(&craft, LINK_RAW_IP)), PACKET_SEGMENT);
     assert_payload("hello");
     craft.p[0] = 0x50;
-    assert_unparsed(decode(craft_frame(&craft, LINK_RAW_IP)), WIRE_IP_VERSION);
+    assert_unparsed(decode(craft_frame(&craft, LINK_RAW_IP)), CAUSE_IP_VERSION);
 }
 
 static void decodes_linux_cooked_frames(void **state)
@@ -262,7 +263,7 @@ static void every_cut_of_a_frame_is_a_segment_or_truncated(void **state)
     f = craft_frame(&craft, LINK_ETHERNET);
     assert_int_equal(decode(f), PACKET_SEGMENT);
     for (f.n = 0; f.n < craft.n; f.n++)
-        assert_unparsed(decode(f), WIRE_TRUNCATED);
+        assert_unparsed(decode(f), CAUSE_TRUNCATED);
 }
 
 static void impossible_headers_have_their_own_causes(void **state)
@@ -271,20 +272,22 @@ static void impossible_headers_have_their_own_causes(void **state)
     craft_ether(&craft, 0x0800);
     hello_ipv4(&craft);
     craft.p[14] = 0x44; /* IP header of 16 bytes */
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_IP_HEADER);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
+                    CAUSE_IP_HEADER);
     craft.p[14] = 0x65; /* version 6 under the type of 4 */
     assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
-                    WIRE_IP_VERSION);
+                    CAUSE_IP_VERSION);
     craft.p[14] = 0x45;
     craft.p[17] = 19; /* shorter than its header */
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_IP_HEADER);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
+                    CAUSE_IP_HEADER);
     craft.p[17] = 45;
     craft.p[46] = 0x40; /* TCP header of 16 bytes */
     assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
-                    WIRE_TCP_HEADER);
+                    CAUSE_TCP_HEADER);
     craft.p[46] = 0x70; /* of 28, in a segment of 25 */
     assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
-                    WIRE_TCP_HEADER);
+                    CAUSE_TCP_HEADER);
 }
 
 static void tunnels_and_other_protocols_are_told_apart(void **state)
@@ -297,20 +300,21 @@ static void tunnels_and_other_protocols_are_told_apart(void **state)
         craft_ipv4(&craft, 40, 0, tunnels[i]);
         craft_zero(&craft, 20);
         assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
-                        WIRE_TUNNEL);
+                        CAUSE_TUNNEL);
     }
     craft_ether(&craft, 0x0800);
     craft_ipv4(&craft, 28, 0, 17);
     craft_be32(&craft, 5353 << 16 | 4789); /* VXLAN */
     craft_be32(&craft, 8 << 16);
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_TUNNEL);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), CAUSE_TUNNEL);
     craft.p[37] = 53;
     assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
-                    WIRE_IP_PROTOCOL);
+                    CAUSE_IP_PROTOCOL);
     craft_ether(&craft, 0x8847);
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_TUNNEL);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), CAUSE_TUNNEL);
     craft_ether(&craft, 0x0806);
-    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)), WIRE_ETHERTYPE);
+    assert_unparsed(decode(craft_frame(&craft, LINK_ETHERNET)),
+                    CAUSE_ETHERTYPE);
 }
 
 static void fragments_are_handed_on(void **state)

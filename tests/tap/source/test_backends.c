@@ -34,8 +34,8 @@ static void assert_same_side(const struct recorded_side *a,
 
 static void assert_same(const struct replay *a, const struct replay *b)
 {
-    assert_true(a->wire.frames == b->wire.frames);
-    assert_true(a->wire.segments == b->wire.segments);
+    assert_true(a->net.frames == b->net.frames);
+    assert_true(a->net.segments == b->net.segments);
     assert_int_equal(a->rec.n, b->rec.n);
     for (size_t i = 0; i < a->rec.n; i++) {
         const struct recorded *s = a->rec.streams[i], *t = b->rec.streams[i];
@@ -52,7 +52,7 @@ static void assert_same(const struct replay *a, const struct replay *b)
  * them); no Ethernet without offload has them. */
 static bool is_big(const struct replay *r)
 {
-    return r->source.cut_frames > 0 && r->wire.frames == 1;
+    return r->source.cut_frames > 0 && r->net.frames == 1;
 }
 
 /* A pcap file of Ethernet frames with microseconds, either byte order. */

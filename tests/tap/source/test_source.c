@@ -100,13 +100,13 @@ static int read_named(const char *name, const char *filter)
     if (rc != 0)
         return rc;
     do
-        got.state = source_batch(s, 3, take, NULL);
+        got.state = source_read(s, 3, take, NULL);
     while (got.state == SOURCE_MORE);
     source_stats(s, &got.stats);
     (void)snprintf(got.why, sizeof(got.why), "%s", source_why(s));
     (void)snprintf(got.label, sizeof(got.label), "%s", source_label(s));
     assert_int_equal(source_fd(s), -1);
-    assert_int_equal(source_batch(s, 3, take, NULL), SOURCE_END);
+    assert_int_equal(source_read(s, 3, take, NULL), SOURCE_END);
     source_close(s);
     return 0;
 }

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "config/settings.h"
+#include "net/link.h"
 #include "net/net.h"
-#include "net/packet.h"
 
 struct tally {
     uint64_t frames, bytes, segments;
@@ -73,7 +73,7 @@ static int pass(const char *name, const char *backend, const char *file,
     }
     t = cpu_s();
     for (;;) {
-        enum source_state state = source_batch(s, 256, fn, ctx);
+        enum source_state state = source_read(s, 256, fn, ctx);
 
         if (state == SOURCE_END || state == SOURCE_ERROR)
             break;
@@ -93,23 +93,23 @@ int main(int argc, char **argv)
     struct tally read = {0}, decode = {0}, bytes = {0};
     struct stream_handler h = {
         .open = count_open, .data = count_data, .ctx = &bytes};
-    struct wire_config wc;
+    struct net_config nc;
     struct settings *settings;
-    struct wire *w;
+    struct net *net;
     int rc;
 
     if (argc < 2 || settings_load("/dev/null", stderr, &settings) != 0)
         return 2;
-    wire_config_read(settings, &wc);
+    net_config_read(settings, &nc);
     settings_close(settings);
-    if (wire_open(&wc, &h, &w) != 0)
+    if (net_open(&nc, &h, &net) != 0)
         return 4;
-    rc = pass("stream", backend, argv[1], wire_frames, w);
+    rc = pass("stream", backend, argv[1], net_frames, net);
     if (rc == 0)
         rc = pass("read", backend, argv[1], only_count, &read);
     if (rc == 0)
         rc = pass("decode", backend, argv[1], only_decode, &decode);
     printf("delivered=%llu\n", (unsigned long long)bytes.bytes);
-    wire_close(w);
+    net_close(net);
     return rc;
 }

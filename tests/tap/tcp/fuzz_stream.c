@@ -2,7 +2,7 @@
  * fuzz_stream.c - segments of a few connections in any order, twelve bytes of
  * input each: connection and side, flags, seq, ack (signed distances from the
  * numbers of a lawful sender), length, cut, fill, step of the clock. Small
- * pools, so that they fill. What stream.h promises is asserted.
+ * pools, so that they fill. What tcp.h promises is asserted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "net/packet.h"
+#include "tcp/lookahead.h"
+#include "tcp/stream.h"
 
 enum { CONNECTIONS = 4, SEGMENT_MAX = 5000 };
 
@@ -113,7 +114,7 @@ static void push(struct stream_table *t, const uint8_t *d, uint64_t *now_ns)
     if (d[11] == 0xff)
         *now_ns = (uint64_t)d[10] << 56;
     s.time_ns = (int64_t)*now_ns;
-    stream_expect(t, &(const struct segment *){&s}, 1);
+    stream_prefetch(t, &(const struct segment *){&s}, 1);
     stream_push(t, &s);
     if (d[0] & 0x40) /* a lawful sender goes on from here */
         front[k][from] = s.seq + (uint32_t)s.payload.n;

@@ -1,5 +1,5 @@
 /*
- * test_note.c - records of what is no exchange, and many made few.
+ * test_notice.c - records of what is no exchange, and many made few.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -11,32 +11,32 @@
 #include <cmocka.h>
 
 #include "store/kind.h"
-#include "uplink/notice.h"
+#include "uplink/tally.h"
 
-static void check(const struct note *n)
+static void check(const struct notice *n)
 {
     struct record *r = malloc(sizeof *r);
     const char *why = "";
 
     assert_non_null(r);
-    note_record(n, span_str("tap0"), r);
-    if (r->full || !record_check_body(kind_find(note_record_kind(n)),
+    notice_record(n, span_str("tap0"), r);
+    if (r->full || !record_check_body(kind_find(notice_record_kind(n)),
                                       span_of(r->text, r->n), &why))
-        fail_msg("%s: %s", note_record_kind(n), why);
+        fail_msg("%s: %s", notice_record_kind(n), why);
     free(r);
 }
 
 static void writes_bodies_that_the_grammar_accepts(void **state)
 {
-    struct note n;
+    struct notice n;
 
     (void)state;
-    note_init(&n, NOTE_UNPARSED, "tls", 5);
+    notice_init(&n, NOTICE_UNPARSED, "tls", 5);
     (void)snprintf(n.client, sizeof n.client, "[::1]:80");
     check(&n);
-    note_init(&n, NOTE_LOSS, "gap", -1);
+    notice_init(&n, NOTICE_LOSS, "gap", -1);
     check(&n);
-    note_init(&n, NOTE_TRAFFIC, NULL, 5);
+    notice_init(&n, NOTICE_TRAFFIC, NULL, 5);
     (void)snprintf(n.object, sizeof n.object, "file:a b.pcap");
     n.traffic.payload_bytes = INT64_MAX;
     check(&n);
@@ -45,11 +45,11 @@ static void writes_bodies_that_the_grammar_accepts(void **state)
 struct heard {
     size_t n;
     uint64_t count, bytes;
-    struct note last;
+    struct notice last;
     bool full;
 };
 
-static bool take(void *ctx, const struct note *n)
+static bool take(void *ctx, const struct notice *n)
 {
     struct heard *h = ctx;
 
@@ -65,9 +65,9 @@ static bool take(void *ctx, const struct note *n)
 static void add(struct tally *t, const char *cause, const char *client,
                 int64_t time_ns)
 {
-    struct note n;
+    struct notice n;
 
-    note_init(&n, NOTE_UNPARSED, cause, time_ns);
+    notice_init(&n, NOTICE_UNPARSED, cause, time_ns);
     n.bytes = 10;
     (void)snprintf(n.client, sizeof n.client, "%s", client);
     tally_add(t, &n);

@@ -1,8 +1,8 @@
 /*
- * window.c - the bytes of one direction around its front, in blocks.
+ * reassembly.c - the bytes of one direction around its front, in blocks.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tcp/window.h"
+#include "tcp/reassembly.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { WORDS = BLOCK_BYTES / 64, MARKS = 10 };
 /* Which bytes came how: the first mark over a byte, in order of arrival. */
 struct mark {
     uint16_t from, to;
-    struct window_stamp stamp;
+    struct reassembly_stamp stamp;
 };
 
 struct block {
@@ -26,7 +26,7 @@ struct block {
     uint32_t priority;
     uint32_t held; /* bytes put and not yet taken */
     uint32_t marks;
-    struct window *owner;
+    struct reassembly *owner;
     struct block *older, *newer; /* in the list of the delivered ones, or
                                     newer: the free list */
     struct mark mark[MARKS];
@@ -158,11 +158,11 @@ static void tree_remove(struct block **at, const struct block *b)
 }
 
 /* The block with the lowest key not below this one. */
-static struct block *tree_from(const struct window *w, uint64_t key)
+static struct block *tree_from(const struct reassembly *a, uint64_t key)
 {
     struct block *found = NULL;
 
-    for (struct block *b = w->root; b != NULL;) {
+    for (struct block *b = a->root; b != NULL;) {
         if (b->key < key) {
             b = b->right;
         } else {
@@ -173,20 +173,20 @@ static struct block *tree_from(const struct window *w, uint64_t key)
     return found;
 }
 
-/* Sets the bits that window_keep left open. */
-static void set_kept(struct window *w)
+/* Sets the bits that reassembly_keep left open. */
+static void set_kept(struct reassembly *a)
 {
-    if (w->kept_from < w->kept_to)
-        set_bits(w->last->present, w->kept_from, w->kept_to);
-    w->kept_from = w->kept_to = 0;
+    if (a->kept_from < a->kept_to)
+        set_bits(a->last->present, a->kept_from, a->kept_to);
+    a->kept_from = a->kept_to = 0;
 }
 
-static struct block *find_block(const struct window *w, uint64_t key)
+static struct block *find_block(const struct reassembly *a, uint64_t key)
 {
-    struct block *b = w->root;
+    struct block *b = a->root;
 
-    if (w->last != NULL && w->last_key == key)
-        return w->last;
+    if (a->last != NULL && a->last_key == key)
+        return a->last;
     while (b != NULL && b->key != key)
         b = key < b->key ? b->left : b->right;
     return b;
@@ -210,21 +210,21 @@ static void list_remove(struct block_pool *p, struct block *b)
 
 static void free_block(struct block_pool *p, struct block *b)
 {
-    struct window *w = b->owner;
+    struct reassembly *a = b->owner;
 
     if (b->held == 0)
         list_remove(p, b);
     else
         p->ready++;
-    w->held -= b->held;
-    w->blocks--;
-    if (w->last == b) {
-        w->last = NULL;
-        w->kept_from = w->kept_to = 0;
+    a->held -= b->held;
+    a->blocks--;
+    if (a->last == b) {
+        a->last = NULL;
+        a->kept_from = a->kept_to = 0;
     }
-    tree_remove(&w->root, b);
-    if (b->key == w->floor_key && w->root != NULL)
-        w->floor_key = tree_from(w, 0)->key;
+    tree_remove(&a->root, b);
+    if (b->key == a->floor_key && a->root != NULL)
+        a->floor_key = tree_from(a, 0)->key;
     b->newer = p->free;
     p->free = b;
 }
@@ -237,7 +237,7 @@ static uint32_t next_random(struct block_pool *p)
     return (uint32_t)(p->random >> 32);
 }
 
-/* A block of no window, or NULL. */
+/* A block that nobody owns, or NULL. */
 static struct block *take_free(struct block_pool *p)
 {
     struct block *b;
@@ -253,10 +253,10 @@ static struct block *take_free(struct block_pool *p)
 }
 
 /* The block of this key, made if need be; NULL if the pool has none. */
-static struct block *get_block(struct block_pool *p, struct window *w,
+static struct block *get_block(struct block_pool *p, struct reassembly *a,
                                uint64_t key)
 {
-    struct block *b = find_block(w, key);
+    struct block *b = find_block(a, key);
 
     if (b == NULL) {
         b = take_free(p);
@@ -265,18 +265,18 @@ static struct block *get_block(struct block_pool *p, struct window *w,
         b->key = key;
         b->priority = next_random(p);
         b->held = b->marks = 0;
-        b->owner = w;
+        b->owner = a;
         memset(b->present, 0, sizeof(b->present));
-        if (w->root == NULL || key < w->floor_key)
-            w->floor_key = key;
-        tree_insert(&w->root, b);
+        if (a->root == NULL || key < a->floor_key)
+            a->floor_key = key;
+        tree_insert(&a->root, b);
         list_add(p, b);
-        w->blocks++;
+        a->blocks++;
     }
-    if (w->last != b) {
-        set_kept(w);
-        w->last = b;
-        w->last_key = key;
+    if (a->last != b) {
+        set_kept(a);
+        a->last = b;
+        a->last_key = key;
     }
     return b;
 }
@@ -286,7 +286,7 @@ static struct block *get_block(struct block_pool *p, struct window *w,
 /* from..to-1 came like this. Without room for one more mark the last one
  * grows: stamps get coarser, bytes stay. */
 static void add_mark(struct block *b, uint32_t from, uint32_t to,
-                     const struct window_stamp *stamp)
+                     const struct reassembly_stamp *stamp)
 {
     struct mark *m = &b->mark[b->marks < MARKS ? b->marks : MARKS - 1];
 
@@ -301,8 +301,8 @@ static void add_mark(struct block *b, uint32_t from, uint32_t to,
 }
 
 /* The stamp of the byte at from, and in *to where another begins. */
-static struct window_stamp mark_at(const struct block *b, uint32_t from,
-                                   uint32_t *to)
+static struct reassembly_stamp mark_at(const struct block *b, uint32_t from,
+                                       uint32_t *to)
 {
     for (uint32_t i = 0; i < b->marks; i++) {
         const struct mark *m = &b->mark[i];
@@ -314,11 +314,11 @@ static struct window_stamp mark_at(const struct block *b, uint32_t from,
         if (m->from > from && m->from < *to)
             *to = m->from;
     }
-    return (struct window_stamp){0, 0};
+    return (struct reassembly_stamp){0, 0};
 }
 
 static void compare_bytes(const uint8_t *first, struct span second,
-                          uint64_t pos, struct window_put *r)
+                          uint64_t pos, struct reassembly_put *r)
 {
     r->same += second.n;
     if (memcmp(first, second.p, second.n) == 0)
@@ -333,7 +333,7 @@ static void compare_bytes(const uint8_t *first, struct span second,
 
 /* Merges bytes that all belong to b; the first copy stays. */
 static void merge(struct block *b, uint64_t pos, struct span bytes,
-                  struct window_put *r)
+                  struct reassembly_put *r)
 {
     uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
     uint32_t end = at + (uint32_t)bytes.n;
@@ -366,22 +366,22 @@ static struct span in_block(uint64_t pos, struct span bytes)
     return bytes;
 }
 
-size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
-                  struct span bytes, const struct window_stamp *stamp,
-                  struct window_put *r)
+size_t reassembly_put(struct block_pool *p, struct reassembly *a, uint64_t pos,
+                      struct span bytes, const struct reassembly_stamp *stamp,
+                      struct reassembly_put *r)
 {
     size_t done = 0;
 
     while (done < bytes.n) {
         struct span rest = {bytes.p + done, bytes.n - done};
         struct span part = in_block(pos + done, rest);
-        struct block *b = get_block(p, w, (pos + done) / BLOCK_BYTES);
+        struct block *b = get_block(p, a, (pos + done) / BLOCK_BYTES);
         uint32_t at = (uint32_t)((pos + done) % BLOCK_BYTES);
         size_t before = r->fresh;
 
         if (b == NULL)
             break;
-        set_kept(w);
+        set_kept(a);
         merge(b, pos + done, part, r);
         done += part.n;
         if (r->fresh == before)
@@ -392,48 +392,49 @@ size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
         }
         add_mark(b, at, at + (uint32_t)part.n, stamp);
         b->held += (uint32_t)(r->fresh - before);
-        w->held += (uint32_t)(r->fresh - before);
+        a->held += (uint32_t)(r->fresh - before);
     }
     return done;
 }
 
-void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
-                 struct span bytes)
+void reassembly_keep(struct block_pool *p, struct reassembly *a, uint64_t pos,
+                     struct span bytes)
 {
     while (bytes.n > 0) {
         struct span part = in_block(pos, bytes);
-        struct block *b = get_block(p, w, pos / BLOCK_BYTES);
+        struct block *b = get_block(p, a, pos / BLOCK_BYTES);
         uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
 
         if (b != NULL) {
             memcpy(b->bytes + at, part.p, part.n);
-            if (w->kept_to != at || w->kept_from == w->kept_to) {
-                set_kept(w);
-                w->kept_from = (uint16_t)at;
+            if (a->kept_to != at || a->kept_from == a->kept_to) {
+                set_kept(a);
+                a->kept_from = (uint16_t)at;
             }
-            w->kept_to = (uint16_t)(at + part.n);
+            a->kept_to = (uint16_t)(at + part.n);
         }
         pos += part.n;
         bytes = (struct span){bytes.p + part.n, bytes.n - part.n};
     }
 }
 
-void window_expect(const struct window *w, uint64_t pos, size_t n)
+void reassembly_prefetch(const struct reassembly *a, uint64_t pos, size_t n)
 {
     size_t at = pos % BLOCK_BYTES;
 
     /* Of another block than the last it is not known yet where it is. */
-    if (w->last != NULL && w->last_key == pos / BLOCK_BYTES)
-        fetch(w->last->bytes + at, n < BLOCK_BYTES - at ? n : BLOCK_BYTES - at);
+    if (a->last != NULL && a->last_key == pos / BLOCK_BYTES)
+        prefetch(a->last->bytes + at,
+                 n < BLOCK_BYTES - at ? n : BLOCK_BYTES - at);
 }
 
-void window_compare(struct window *w, uint64_t pos, struct span bytes,
-                    struct window_put *r)
+void reassembly_compare(struct reassembly *a, uint64_t pos, struct span bytes,
+                        struct reassembly_put *r)
 {
-    set_kept(w);
+    set_kept(a);
     while (bytes.n > 0) {
         struct span part = in_block(pos, bytes);
-        const struct block *b = find_block(w, pos / BLOCK_BYTES);
+        const struct block *b = find_block(a, pos / BLOCK_BYTES);
         uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
         uint32_t end = at + (uint32_t)part.n;
 
@@ -459,27 +460,28 @@ void window_compare(struct window *w, uint64_t pos, struct span bytes,
     }
 }
 
-bool window_stamp_at(struct window *w, uint64_t pos,
-                     struct window_stamp *ret_stamp)
+bool reassembly_stamp_at(struct reassembly *a, uint64_t pos,
+                         struct reassembly_stamp *ret_stamp)
 {
-    const struct block *b = find_block(w, pos / BLOCK_BYTES);
+    const struct block *b = find_block(a, pos / BLOCK_BYTES);
     uint32_t at = (uint32_t)(pos % BLOCK_BYTES), to = BLOCK_BYTES;
 
-    set_kept(w);
+    set_kept(a);
     if (b == NULL || !(b->present[at / 64] >> at % 64 & 1))
         return false;
     *ret_stamp = mark_at(b, at, &to);
     return true;
 }
 
-struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
-                        uint64_t limit, struct window_stamp *ret_stamp)
+struct span reassembly_take(struct block_pool *p, struct reassembly *a,
+                            uint64_t pos, uint64_t limit,
+                            struct reassembly_stamp *ret_stamp)
 {
-    struct block *b = find_block(w, pos / BLOCK_BYTES);
+    struct block *b = find_block(a, pos / BLOCK_BYTES);
     uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
     uint32_t to = BLOCK_BYTES;
 
-    set_kept(w);
+    set_kept(a);
     if (b == NULL || limit <= pos)
         return (struct span){NULL, 0};
     if (limit - pos < to - at)
@@ -489,7 +491,7 @@ struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
         return (struct span){NULL, 0};
     *ret_stamp = mark_at(b, at, &to);
     b->held -= to - at;
-    w->held -= to - at;
+    a->held -= to - at;
     if (b->held == 0) {
         b->marks = 0;
         list_add(p, b);
@@ -498,11 +500,11 @@ struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
     return (struct span){b->bytes + at, to - at};
 }
 
-uint64_t window_contiguous(struct window *w, uint64_t pos)
+uint64_t reassembly_contiguous(struct reassembly *a, uint64_t pos)
 {
-    set_kept(w);
+    set_kept(a);
     for (;;) {
-        const struct block *b = find_block(w, pos / BLOCK_BYTES);
+        const struct block *b = find_block(a, pos / BLOCK_BYTES);
         uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
         uint32_t to;
 
@@ -515,11 +517,11 @@ uint64_t window_contiguous(struct window *w, uint64_t pos)
     }
 }
 
-bool window_next(struct window *w, uint64_t pos, uint64_t *ret_pos)
+bool reassembly_next(struct reassembly *a, uint64_t pos, uint64_t *ret_pos)
 {
-    const struct block *b = tree_from(w, pos / BLOCK_BYTES);
+    const struct block *b = tree_from(a, pos / BLOCK_BYTES);
 
-    set_kept(w);
+    set_kept(a);
     while (b != NULL) {
         uint64_t start = b->key * BLOCK_BYTES;
         uint32_t from = pos > start ? (uint32_t)(pos - start) : 0;
@@ -529,18 +531,18 @@ bool window_next(struct window *w, uint64_t pos, uint64_t *ret_pos)
             *ret_pos = start + at;
             return true;
         }
-        b = tree_from(w, b->key + 1);
+        b = tree_from(a, b->key + 1);
     }
     return false;
 }
 
-void window_drop_lowest(struct block_pool *p, struct window *w)
+void reassembly_drop_lowest(struct block_pool *p, struct reassembly *a)
 {
-    free_block(p, tree_from(w, 0));
+    free_block(p, tree_from(a, 0));
 }
 
-void window_clear(struct block_pool *p, struct window *w)
+void reassembly_clear(struct block_pool *p, struct reassembly *a)
 {
-    while (w->root != NULL)
-        free_block(p, w->root);
+    while (a->root != NULL)
+        free_block(p, a->root);
 }

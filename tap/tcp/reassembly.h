@@ -1,6 +1,6 @@
 /*
- * window.h - the bytes of one direction around its front, in blocks of a fixed
- * pool: those that wait for a hole to be filled or for their turn, and those
+ * reassembly.h - the bytes of one direction around its front, in blocks of a
+ * fixed pool: those that wait for a hole or for bytes of the peer, and those
  * delivered recently, kept to compare second copies with.
  *
  * Positions are 64-bit and do not wrap. A block covers the positions of one
@@ -13,8 +13,8 @@
  * them when it is empty. Blocks with waiting bytes are never taken.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TAP_WINDOW_H
-#define TAP_WINDOW_H
+#ifndef TAP_REASSEMBLY_H
+#define TAP_REASSEMBLY_H
 
 #include "store/span.h"
 
@@ -28,7 +28,7 @@ struct block_pool;
  * tree, and the bits of the bytes kept there last are set only when somebody
  * looks: in the common case only the bytes themselves are touched.
  */
-struct window {
+struct reassembly {
     uint64_t last_key;
     struct block *last;
     uint16_t kept_from, kept_to; /* in the last block; bits not yet set */
@@ -40,17 +40,17 @@ struct window {
 
 /* How bytes came: when, and how much of the peer's bytes their sender had got
  * by then, as it acknowledges (a position; 0: it did not say). */
-struct window_stamp {
+struct reassembly_stamp {
     int64_t time_ns;
     uint64_t needs;
 };
 
 /* What a second look at some bytes found. */
-struct window_put {
+struct reassembly_put {
     size_t fresh;       /* were not there, and are now */
     size_t same;        /* were there */
     size_t differ;      /* of same: bytes that differ from the first copy */
-    size_t unknown;     /* not there (window_compare) */
+    size_t unknown;     /* not there (reassembly_compare) */
     uint64_t differ_at; /* position of the first of them */
 };
 
@@ -64,39 +64,40 @@ bool block_pool_has(const struct block_pool *p, size_t n);
  * Puts bytes that wait. Returns how many were dealt with; fewer than given
  * only if the pool has no block left.
  */
-size_t window_put(struct block_pool *p, struct window *w, uint64_t pos,
-                  struct span bytes, const struct window_stamp *stamp,
-                  struct window_put *r);
+size_t reassembly_put(struct block_pool *p, struct reassembly *a, uint64_t pos,
+                      struct span bytes, const struct reassembly_stamp *stamp,
+                      struct reassembly_put *r);
 /* Keeps bytes that have been delivered; forgets them if the pool is full. */
-void window_keep(struct block_pool *p, struct window *w, uint64_t pos,
-                 struct span bytes);
-/* Fetches the memory that window_keep of n bytes at pos will touch. */
-void window_expect(const struct window *w, uint64_t pos, size_t n);
+void reassembly_keep(struct block_pool *p, struct reassembly *a, uint64_t pos,
+                     struct span bytes);
+/* Fetches the memory that reassembly_keep of n bytes at pos will touch. */
+void reassembly_prefetch(const struct reassembly *a, uint64_t pos, size_t n);
 /* Compares a second copy with what is kept; changes nothing. */
-void window_compare(struct window *w, uint64_t pos, struct span bytes,
-                    struct window_put *r);
+void reassembly_compare(struct reassembly *a, uint64_t pos, struct span bytes,
+                        struct reassembly_put *r);
 /* How the waiting byte at pos came; false if it is not there. */
-bool window_stamp_at(struct window *w, uint64_t pos,
-                     struct window_stamp *ret_stamp);
+bool reassembly_stamp_at(struct reassembly *a, uint64_t pos,
+                         struct reassembly_stamp *ret_stamp);
 /*
  * Takes the bytes at pos, up to limit, that came with one stamp; they stay as
  * delivered ones. Borrowed until the next call. Empty if there are none.
  */
-struct span window_take(struct block_pool *p, struct window *w, uint64_t pos,
-                        uint64_t limit, struct window_stamp *ret_stamp);
+struct span reassembly_take(struct block_pool *p, struct reassembly *a,
+                            uint64_t pos, uint64_t limit,
+                            struct reassembly_stamp *ret_stamp);
 /* The end of the bytes that are there without a hole from pos on. */
-uint64_t window_contiguous(struct window *w, uint64_t pos);
+uint64_t reassembly_contiguous(struct reassembly *a, uint64_t pos);
 /* The first byte that is there at pos or later; false if there is none. */
-bool window_next(struct window *w, uint64_t pos, uint64_t *ret_pos);
+bool reassembly_next(struct reassembly *a, uint64_t pos, uint64_t *ret_pos);
 /* The lowest position of which anything may be kept; there are blocks. */
-static inline uint64_t window_floor(const struct window *w)
+static inline uint64_t reassembly_floor(const struct reassembly *a)
 {
-    return w->floor_key * BLOCK_BYTES;
+    return a->floor_key * BLOCK_BYTES;
 }
 
 /* Frees the lowest block; there is one. */
-void window_drop_lowest(struct block_pool *p, struct window *w);
+void reassembly_drop_lowest(struct block_pool *p, struct reassembly *a);
 /* Frees every block. */
-void window_clear(struct block_pool *p, struct window *w);
+void reassembly_clear(struct block_pool *p, struct reassembly *a);
 
 #endif
