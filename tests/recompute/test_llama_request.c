@@ -89,6 +89,17 @@ static void silent_requests_have_the_servers_defaults(void **state)
     llama_request_fini(&q);
 }
 
+static void responses_have_no_logprobs(void **state)
+{
+    struct llama_request q =
+        asked("openai.responses",
+              "{\"input\":\"a\",\"logprobs\":true,\"top_logprobs\":3}");
+
+    (void)state;
+    assert_int_equal(q.n_probs, 0);
+    llama_request_fini(&q);
+}
+
 static void chat_gives_twenty_logprobs_if_nobody_says(void **state)
 {
     static const struct {
@@ -258,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(silent_requests_have_the_servers_defaults),
         cmocka_unit_test(chat_gives_twenty_logprobs_if_nobody_says),
+        cmocka_unit_test(responses_have_no_logprobs),
         cmocka_unit_test(seeds_are_of_32_bits_and_one_is_random),
         cmocka_unit_test(greedy_needs_no_seed),
         cmocka_unit_test(biases_go_to_tokens_of_words_and_to_ends),

@@ -19,18 +19,19 @@ enum { ANSWERS_MAX = 1024, TOP_OF_CHAT = 20 };
 
 struct server_api {
     const char *name;
-    bool messages; /* its logprobs are asked for as chat's */
+    bool messages;       /* its logprobs are asked for as chat's */
+    bool sends_logprobs; /* where they are asked for */
     bool few; /* only messages, stop, max_tokens, temperature, top_p and top_k
                * get through */
     uint64_t max_tokens; /* where the request is silent */
 };
 
 static const struct server_api apis[] = {
-    {"llama.completion", false, false, UINT64_MAX},
-    {"openai.completions", false, false, UINT64_MAX},
-    {"openai.chat", true, false, UINT64_MAX},
-    {"openai.responses", true, false, UINT64_MAX},
-    {"anthropic.messages", true, true, 4096},
+    {"llama.completion", false, true, false, UINT64_MAX},
+    {"openai.completions", false, true, false, UINT64_MAX},
+    {"openai.chat", true, true, false, UINT64_MAX},
+    {"openai.responses", true, false, false, UINT64_MAX},
+    {"anthropic.messages", true, false, true, 4096},
 };
 
 /* Parameters that a request may have and api_request does not carry. Those in
@@ -201,7 +202,7 @@ static void read_seed(const struct server_api *a, const struct api_request *r,
 static uint32_t read_n_probs(const struct server_api *a,
                              const struct api_request *r)
 {
-    if (a->few || !r->logprobs)
+    if (!a->sends_logprobs || !r->logprobs)
         return 0;
     return a->messages && !r->has_top_logprobs ? TOP_OF_CHAT : r->top_logprobs;
 }
