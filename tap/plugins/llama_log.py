@@ -9,11 +9,11 @@ Comes in: the log of llama-server, written with LLAMA_BATCH_DEBUG=1 and -lv 5
 (both are set here), from its start: which cells hold what follows from all
 that went before. Goes out: one message of docs/batch-feed.md for each decode
 call, by way of assay_feed.py; with --plan instead the operations as text, one
-a line, as recompute/llama/plan.h has them. The server needs no change. What
-a slot does that is no operation of docs/batch-feed.md (a context shift) is told
-by name, `shift SLOT`, and `lost SLOT` where the log contradicts what was read:
-such batches cannot be run again. A pass has the time of its line in the log,
-however late it is read; while the reader lags, the server waits. A line that
+a line, as recompute/engine/llama/schedule/schedule.h has them. The server needs
+no change. What a slot does that is no operation of docs/batch-feed.md (a
+context shift) is told by name, `shift SLOT`, and `lost SLOT` where the log
+contradicts what was read: such batches cannot be run again. A pass has the time
+of its line in the log, however late it is read; while the reader lags, the server waits. A line that
 the reader stumbles over costs a number of the feed, and never the server.
 
 Its answers' ids are not in its log, so a request is named `task:N` by the
@@ -414,7 +414,7 @@ class Reader:
 
 
 def print_plan(members, ops, _):
-    """A pass as lines of recompute/llama/plan.h."""
+    """A pass as lines of recompute/engine/llama/schedule/schedule.h."""
     if members is None:
         sys.exit("llama_log: a batch that no plan can tell")
     lines = list(ops)

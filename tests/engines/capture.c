@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_text.h"
 #include "recompute/error.h"
 #include "recompute/model.h"
 
@@ -158,7 +159,7 @@ static int read_plan(const char *dir, struct capture *c)
     if (err)
         return complain(path, strerror(-err), err);
     c->has_plan = true;
-    enum parse parsed = plan_read(span_of(p, n), &c->plan, &line);
+    enum parse parsed = plan_text_read(span_of(p, n), &c->plan, &line);
     free(p);
     if (parsed == PARSE_OK)
         return 0;

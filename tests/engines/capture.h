@@ -7,7 +7,7 @@
 #define CAPTURE_H
 
 #include "engine/llama/declaration.h"
-#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/schedule.h"
 #include "store/dialect.h"
 
 struct recorded {

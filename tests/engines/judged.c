@@ -5,193 +5,210 @@
 #include "judged.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "capture.h"
 #include "engine/llama/answers.h"
-#include "engine/llama/recipe.h"
-#include "engine/llama/schedule/plan_replay.h"
-#include "engine/llama/schedule/turn.h"
+#include "engine/llama/deployed.h"
+#include "engine/llama/schedule/feed.h"
+#include "followed.h"
 #include "search/search.h"
 
 /* Claims of all exchanges in one row, and whose they are. */
-struct arena {
+struct claims {
     struct llama_answers *answers; /* one an exchange */
-    struct claim_llama *claims;
+    struct claim_llama *list;
     size_t *owner; /* exchange of each claim */
     size_t n;
 };
 
-static void arena_fini(struct arena *p, size_t n_exchanges)
+static void claims_fini(struct claims *a, size_t n_exchanges)
 {
-    for (size_t i = 0; p->answers && i < n_exchanges; i++)
-        llama_answers_fini(&p->answers[i]);
-    free(p->answers);
-    free(p->claims);
-    free(p->owner);
+    for (size_t i = 0; a->answers != NULL && i < n_exchanges; i++)
+        llama_answers_fini(&a->answers[i]);
+    free(a->answers);
+    free(a->list);
+    free(a->owner);
 }
 
-static int pile_init(const struct judge *q, const struct capture *c,
-                     struct arena *p)
+static int claims_init(const struct judge *q, const struct capture *c,
+                       struct claims *a)
 {
+    const struct deployed *d = q->d;
     struct llama_request_model m =
-        llama_request_model_of(q->text, q->chat, q->recipe);
+        llama_request_model_of(d->text, d->chat, &d->recipe);
     int err = 0;
 
-    p->answers = calloc(c->n + 1, sizeof(*p->answers));
-    if (!p->answers)
+    a->answers = calloc(c->n + 1, sizeof *a->answers);
+    if (a->answers == NULL)
         return -ENOMEM;
-    for (size_t i = 0; !err && i < c->n; i++) {
-        err = llama_answers_init(&c->recorded[i].exchange, &m, &p->answers[i]);
-        p->n += p->answers[i].n;
+    for (size_t i = 0; err == 0 && i < c->n; i++) {
+        err = llama_answers_init(&c->recorded[i].exchange, &m, &a->answers[i]);
+        a->n += a->answers[i].n;
     }
-    p->claims = calloc(p->n + 1, sizeof(*p->claims));
-    p->owner = calloc(p->n + 1, sizeof(*p->owner));
-    if (err || !p->claims || !p->owner)
-        return err ? err : -ENOMEM;
-    p->n = 0;
+    a->list = calloc(a->n + 1, sizeof *a->list);
+    a->owner = calloc(a->n + 1, sizeof *a->owner);
+    if (err != 0 || a->list == NULL || a->owner == NULL)
+        return err != 0 ? err : -ENOMEM;
+    a->n = 0;
     for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < p->answers[i].n; k++) {
-            p->owner[p->n] = i;
-            p->claims[p->n++] = p->answers[i].claims[k];
+        for (size_t k = 0; k < a->answers[i].n; k++) {
+            a->owner[a->n] = i;
+            a->list[a->n++] = a->answers[i].claims[k];
         }
     return 0;
 }
 
-static void say(struct judged *j, const char *words)
+void judged_say(struct judged *j, const char *fmt, ...)
 {
     size_t n = strlen(j->words);
+    va_list args;
 
-    (void)snprintf(j->words + n, sizeof(j->words) - n, "%s%s",
-                   n > 0 ? "; " : "", words); /* may be cut */
+    if (n > 0 && n + 3 < sizeof j->words) {
+        memcpy(j->words + n, "; ", 3);
+        n += 2;
+    }
+    va_start(args, fmt);
+    (void)vsnprintf(j->words + n, sizeof j->words - n, fmt, args); /* cut */
+    va_end(args);
 }
 
 static void add_score(struct judged *j, const struct claim_score *s)
 {
-    char words[96];
-
     j->compared += s->compared;
     j->differing += s->differing;
-    if (s->probs > 0) {
-        (void)snprintf(words, sizeof(words), "%zu probabilities", s->probs);
-        say(j, words);
-    }
-    if (s->differing == 0)
-        return;
-    (void)snprintf(words, sizeof(words), "%s at %zu: %08x, computed %08x",
+    if (s->probs > 0)
+        judged_say(j, "%zu probabilities", s->probs);
+    if (s->differing != 0)
+        judged_say(j, "%s at %zu: %08x, computed %08x",
                    s->first_is_token ? "token" : "logprob", s->first,
                    s->claimed_bits, s->computed_bits);
-    say(j, words);
 }
 
-static void add_verdict(struct judged *j, const struct plan_verdict *v,
-                        const struct turns *t)
+static void add_followed(struct judged *j, const struct followed *f)
 {
-    if (v->turn == SIZE_MAX) {
+    if (!f->found) {
         j->undecided = true;
-        say(j, "the plan has no turn for it");
+        judged_say(j, "the plan has no request of its prompt");
         return;
     }
     j->level = "plan";
-    if (v->score.compared + v->score.probs == 0)
-        say(j, "tokens only");
-    j->runs += t->turns[v->turn].n_rows;
-    add_score(j, &v->score);
+    if (f->score.compared + f->score.probs == 0)
+        judged_say(j, "tokens only");
+    j->runs += f->rows;
+    add_score(j, &f->score);
 }
 
-static int by_plan(const struct judge *q, struct capture *c, struct arena *p,
-                   struct judged *j)
+/* The claims of these exchanges, followed. */
+static int follow_all(const struct judge *q, const struct claims *a,
+                      const bool *followed, const struct feed *f,
+                      struct judged *j)
 {
-    struct turns turns;
-    size_t op;
-    uint64_t runs;
+    struct claim_llama *list = calloc(a->n + 1, sizeof *list);
+    struct followed *found = calloc(a->n + 1, sizeof *found);
+    size_t n = 0;
+    int err = list == NULL || found == NULL ? -ENOMEM : 0;
 
-    struct plan_verdict *v = calloc(p->n + 1, sizeof(*v));
-    if (!v)
-        return -ENOMEM;
-    int err = turns_of(&c->plan, &turns, &op);
-    if (err) {
-        free(v);
-        return err;
-    }
-    struct plan_replay r = {&c->plan, &turns,  q->recipe,
-                            q->model, q->pool, q->text};
-    err = plan_replay(&r, p->claims, p->n, v, &runs);
-    for (size_t i = 0; !err && i < p->n; i++)
-        add_verdict(&j[p->owner[i]], &v[i], &turns);
-    turns_fini(&turns);
-    free(v);
+    for (size_t i = 0; err == 0 && i < a->n; i++)
+        if (followed[a->owner[i]])
+            list[n++] = a->list[i];
+    if (err == 0 && n != 0)
+        err = follow(q->d, f, list, n, found);
+    n = 0;
+    for (size_t i = 0; err == 0 && i < a->n; i++)
+        if (followed[a->owner[i]])
+            add_followed(&j[a->owner[i]], &found[n++]);
+    free(list);
+    free(found);
+    return err;
+}
+
+static int by_plan(const struct judge *q, const struct capture *c,
+                   const struct claims *a, struct judged *j)
+{
+    bool *followed = calloc(c->n + 1, sizeof *followed);
+    struct feed f = {0};
+    int err = followed == NULL ? -ENOMEM : 0;
+
+    if (err == 0)
+        err = judge_by_plan(q, c, j, followed, &f);
+    if (err == 0)
+        err = follow_all(q, a, followed, &f, j);
+    feed_fini(&f);
+    free(followed);
     return err;
 }
 
 static void add_found(struct judged *j, const struct search_verdict *v)
 {
-    char words[96];
-
     j->runs += v->runs;
     j->level = v->invariant ? "invariant" : "search";
     if (v->outcome == SEARCH_UNDECIDED) {
         j->undecided = true;
-        (void)snprintf(words, sizeof(words), "search_undecided: %s (step %zu)",
-                       v->why, v->score.first == SIZE_MAX ? 0 : v->score.first);
-        say(j, words);
+        judged_say(j, "search_undecided: %s (step %zu)", v->why,
+                   v->score.first == SIZE_MAX ? 0 : v->score.first);
         return;
     }
     add_score(j, &v->score);
-    (void)snprintf(words, sizeof(words), "%.0f bits", v->bits);
-    say(j, v->score.compared > 0 ? words : "tokens only");
+    if (v->score.compared > 0)
+        judged_say(j, "%.0f bits", v->bits);
+    else
+        judged_say(j, "tokens only");
 }
 
-static int by_search(const struct judge *q, struct arena *p, struct judged *j)
+static int by_search(const struct judge *q, const struct claims *a,
+                     struct judged *j)
 {
-    struct search s = {q->model, q->recipe, q->pool, 0, q->text};
+    const struct deployed *d = q->d;
+    struct search s = {d->model, &d->recipe, d->pool, 0, d->text, {0}};
+    struct search_verdict *v = calloc(a->n + 1, sizeof *v);
+    int err = v == NULL ? -ENOMEM : search_claims(&s, a->list, a->n, v);
 
-    struct search_verdict *v = calloc(p->n + 1, sizeof(*v));
-    if (!v)
-        return -ENOMEM;
-    int err = search_claims(&s, p->claims, p->n, v);
-    for (size_t i = 0; !err && i < p->n; i++)
-        add_found(&j[p->owner[i]], &v[i]);
+    for (size_t i = 0; err == 0 && i < a->n; i++)
+        add_found(&j[a->owner[i]], &v[i]);
     free(v);
     return err;
 }
 
 /* Those that asked for an answer and got one. */
-static size_t keep_answered(const struct arena *p, struct judged *j, size_t n)
+static size_t keep_answered(struct judged *j, size_t n)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (p->answers[i].n > 0)
+        if (j[i].answered)
             j[kept++] = j[i];
     return kept;
 }
 
-int judge_capture(const struct judge *q, struct capture *c,
+int judge_capture(const struct judge *q, const struct capture *c,
                   struct judged *ret_j, size_t *ret_n)
 {
-    struct arena p = {0};
-
-    int err = pile_init(q, c, &p);
-    for (size_t i = 0; !err && i < c->n; i++) {
-        ret_j[i] = (struct judged){.name = c->recorded[i].name, .level = "-"};
-        if (p.answers[i].reason)
-            say(&ret_j[i], p.answers[i].reason);
-    }
     bool searched = q->http || !c->has_plan;
-    if (!err && !searched) {
-        err = by_plan(q, c, &p, ret_j);
-        searched = err == -EINVAL || err == -ERANGE;
+    struct claims a = {0};
+    int err = claims_init(q, c, &a);
+
+    for (size_t i = 0; err == 0 && i < c->n; i++) {
+        ret_j[i] = (struct judged){.name = c->recorded[i].name,
+                                   .level = "-",
+                                   .answered = a.answers[i].n > 0};
+        if (a.answers[i].reason != NULL)
+            judged_say(&ret_j[i], "%s", a.answers[i].reason);
+    }
+    if (err == 0 && !searched) {
+        err = by_plan(q, c, &a, ret_j);
+        searched = err == -EINVAL;
         if (searched)
             (void)fprintf(stderr, "a plan that cannot be run: not looked at\n");
         err = searched ? 0 : err;
     }
-    if (!err && searched)
-        err = by_search(q, &p, ret_j);
-    if (!err)
-        *ret_n = keep_answered(&p, ret_j, c->n);
-    arena_fini(&p, c->n);
+    if (err == 0 && searched)
+        err = by_search(q, &a, ret_j);
+    if (err == 0)
+        *ret_n = keep_answered(ret_j, c->n);
+    claims_fini(&a, c->n);
     return err;
 }

@@ -11,21 +11,24 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/pool.h"
 #include "capture.h"
 #include "config/exit.h"
-#include "engine/llama/forward/forward.h"
-#include "engine/llama/recipe.h"
-#include "engine/llama/vocab/chat.h"
-#include "engine/llama/vocab/vocab.h"
+#include "engine/llama/deployed.h"
+#include "job/deployment.h"
 #include "judged.h"
 #include "recompute/error.h"
-#include "recompute/gguf.h"
-#include "recompute/model.h"
+
+/* What the command line says. */
+struct words {
+    const char *dir, *model;
+    bool http;
+};
 
 static const char *last_part(const char *path)
 {
@@ -70,77 +73,96 @@ static int refuse(const char *path, const struct error *error, int code)
 /* Everything that judging needs stands open. */
 static int judge(const char *dir, struct capture *c, struct judge *q)
 {
-    struct judged *j = calloc(c->n + 1, sizeof(*j));
+    struct judged *j = calloc(c->n + 1, sizeof *j);
     size_t n = 0;
+    int code = EXIT_IO;
+    int err = j == NULL ? -ENOMEM : judge_capture(q, c, j, &n);
 
-    int err = j ? judge_capture(q, c, j, &n) : -ENOMEM;
-    if (err)
+    if (err == 0)
+        code = print_table(dir, j, n);
+    else
         (void)fprintf(stderr, "replay-capture: %s: %s\n", dir, strerror(-err));
-    int code = err ? EXIT_IO : print_table(dir, j, n);
     free(j);
     return code;
 }
 
-static int with_recipe(const char *dir, struct capture *c, struct judge *q)
+/* The directory that declares what was served: the folder's engine.json and
+ * the model. It is opened by the words of the command line alone. */
+static int declare(const struct words *w, char *dir)
 {
-    struct error error;
-    struct recipe recipe;
-    uint32_t context = llama_model_shape(q->model)->context;
+    char path[PATH_MAX], real[PATH_MAX];
+    int err = mkdtemp(dir) == NULL ? -errno : 0;
 
-    int err = recipe_choose(RECIPES, &c->declaration, context, &recipe, &error);
-    if (err == -ENOENT) {
-        (void)refuse(dir, &error, 0);
-        printf("requests %zu logprobs 0 differing 0 undecided %zu\n", c->n,
-               c->n);
-        return EXIT_INCOMPLETE;
-    }
-    if (err)
-        return refuse(RECIPES, &error, EXIT_SETTINGS);
-    q->recipe = &recipe;
-    return judge(dir, c, q);
+    if (err != 0)
+        return err;
+    (void)snprintf(path, sizeof path, "%s/engine.json", w->dir);
+    if (realpath(path, real) == NULL)
+        return -errno;
+    (void)snprintf(path, sizeof path, "%s/engine.json", dir);
+    if (symlink(real, path) != 0 || realpath(w->model, real) == NULL)
+        return -errno;
+    (void)snprintf(path, sizeof path, "%s/model.gguf", dir);
+    return symlink(real, path) != 0 ? -errno : 0;
 }
 
-/* What the command line says. */
-struct llama_pre_tokenizer {
-    const char *dir, *model;
-    bool http;
-};
-
-static int with_model(const struct llama_pre_tokenizer *w, struct gguf *g)
+static void undeclare(const char *dir)
 {
-    struct capture c;
-    struct judge q = {.chat = llama_chat_find(g), .http = w->http};
-    struct llama_model *model = NULL;
-    struct llama_vocab *text = NULL;
-    struct error error;
-    int code;
+    static const char *const names[] = {"engine.json", "model.gguf"};
+    char path[PATH_MAX];
 
-    if (capture_open(w->dir, &c) != 0)
-        return EXIT_IO;
-    int err = llama_model_open(g, &model, &error);
-    err = err ? err : llama_vocab_open(g, &text, &error);
-    if (err) {
-        code = refuse(w->model, &error, EXIT_IO);
-    } else if (pool_open(0, &q.pool) != 0) {
-        code = EXIT_IO;
-    } else {
-        q.model = model;
-        q.text = text;
-        code = with_recipe(w->dir, &c, &q);
-        pool_close(q.pool);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        (void)unlink(path); /* it need not be there */
     }
-    llama_vocab_close(text);
-    llama_model_close(model);
-    capture_close(&c);
+    (void)rmdir(dir); /* a scratch directory: nothing rests on it */
+}
+
+/* Opens both of what judging needs, or neither. */
+static int open_both(const char *dir, struct deployment *d, struct deployed *in,
+                     struct error *error)
+{
+    static const struct engine_options options = {.recipes = RECIPES};
+    int err = deployed_init(dir, RECIPES, 0, in, error);
+
+    if (err != 0)
+        return err;
+    err = deployment_open(deployment_engine(dir), dir, &options, d, error);
+    if (err != 0)
+        deployed_fini(in);
+    return err;
+}
+
+static int with_deployment(const struct words *w, struct capture *c)
+{
+    char dir[] = "/tmp/replay-capture.XXXXXX";
+    struct error error = {""};
+    struct deployment d;
+    struct deployed in;
+    struct judge q = {&d, &in, w->http};
+    int err = declare(w, dir), code;
+
+    if (err == 0)
+        err = open_both(dir, &d, &in, &error);
+    else
+        err = error_refuse(&error, "%s", strerror(-err));
+    undeclare(dir);
+    if (err == -ENOENT)
+        printf("requests %zu logprobs 0 differing 0 undecided %zu\n", c->n,
+               c->n);
+    if (err != 0)
+        return refuse(w->model, &error,
+                      err == -ENOENT ? EXIT_INCOMPLETE : EXIT_IO);
+    code = judge(w->dir, c, &q);
+    deployment_close(&d);
+    deployed_fini(&in);
     return code;
 }
 
 int main(int argc, char **argv)
 {
-    struct llama_pre_tokenizer w = {.http = argc == 4 &&
-                                            strcmp(argv[1], "--http") == 0};
-    struct gguf *g;
-    struct error error;
+    struct words w = {.http = argc == 4 && strcmp(argv[1], "--http") == 0};
+    struct capture c;
+    int code;
 
     if (argc != (w.http ? 4 : 3)) {
         (void)fprintf(stderr,
@@ -150,9 +172,9 @@ int main(int argc, char **argv)
     w.dir = argv[argc - 2];
     w.model = argv[argc - 1];
     dialect_init();
-    if (gguf_open(w.model, &g, &error) != 0)
-        return refuse(w.model, &error, EXIT_IO);
-    int code = with_model(&w, g);
-    gguf_close(g);
+    if (capture_open(w.dir, &c) != 0)
+        return EXIT_IO;
+    code = with_deployment(&w, &c);
+    capture_close(&c);
     return code;
 }

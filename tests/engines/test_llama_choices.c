@@ -17,12 +17,13 @@
 #include "base/pool.h"
 #include "capture.h"
 #include "engine/llama/answers.h"
-#include "engine/llama/recipe.h"
+#include "engine/llama/deployed.h"
 #include "engine/llama/sampler/sampler.h"
-#include "engine/llama/schedule/plan_replay.h"
-#include "engine/llama/schedule/turn.h"
+#include "engine/llama/schedule/feed.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"
+#include "followed.h"
+#include "plan_feed.h"
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
@@ -32,15 +33,12 @@ enum { CLAIMS_MAX = 256, LONG_ENOUGH = 20 };
 /* One capture, all of it open. */
 struct bench {
     struct capture capture;
-    struct gguf *gguf;
-    struct llama_model *model;
-    struct llama_vocab *text;
-    struct recipe recipe;
-    struct turns turns;
+    struct deployed d;
+    struct feed feed;
     struct llama_answers answers[CLAIMS_MAX];
     struct claim_llama claims[CLAIMS_MAX];
     struct llama_sampling samplings[CLAIMS_MAX];
-    struct plan_verdict verdicts[CLAIMS_MAX];
+    struct followed verdicts[CLAIMS_MAX];
     size_t n_answers, n;
 };
 
@@ -61,10 +59,10 @@ static bool has_ids(const struct claim_llama *c)
 }
 
 /* The claims whose choices can be made again, with samplings of our own. */
-static int arena(struct bench *b)
+static int read_claims(struct bench *b)
 {
-    struct llama_request_model m = {b->text, llama_chat_find(b->gguf),
-                                    b->recipe.draws_single};
+    struct llama_request_model m = {b->d.text, llama_chat_find(b->d.gguf),
+                                    b->d.recipe.draws_single, false};
 
     for (size_t i = 0; i < b->capture.n && i < CLAIMS_MAX; i++) {
         struct llama_answers *a = &b->answers[b->n_answers++];
@@ -83,13 +81,9 @@ static int arena(struct bench *b)
     return 0;
 }
 
-static int replay(struct bench *b, struct pool *pool)
+static int replay(struct bench *b)
 {
-    struct plan_replay r = {&b->capture.plan, &b->turns, &b->recipe, b->model,
-                            pool};
-    uint64_t runs;
-
-    return plan_replay(&r, b->claims, b->n, b->verdicts, &runs);
+    return follow(&b->d, &b->feed, b->claims, b->n, b->verdicts);
 }
 
 static void check_true(const struct bench *b, const char *dir, struct tally *t)
@@ -124,17 +118,16 @@ static void check_false(const struct bench *b, const char *dir,
     }
 }
 
-static int check(struct bench *b, const char *dir, struct pool *pool,
-                 struct tally *t)
+static int check(struct bench *b, const char *dir, struct tally *t)
 {
-    int err = replay(b, pool);
+    int err = replay(b);
 
     if (err == 0)
         check_true(b, dir, t);
     for (size_t i = 0; i < b->n; i++)
         b->samplings[i].seed++;
     if (err == 0)
-        err = replay(b, pool);
+        err = replay(b);
     if (err == 0)
         check_false(b, dir, "another seed", t);
     for (size_t i = 0; i < b->n; i++) {
@@ -142,7 +135,7 @@ static int check(struct bench *b, const char *dir, struct pool *pool,
         b->samplings[i].top_p = 0.3f;
     }
     if (err == 0)
-        err = replay(b, pool);
+        err = replay(b);
     if (err == 0)
         check_false(b, dir, "a lower top_p", t);
     return err;
@@ -174,27 +167,39 @@ static int open_model(const char *recordings, const char *dir, struct bench *b)
     if (access(path, R_OK) != 0)
         (void)snprintf(path, sizeof path, "%.900s/llama.cpp/libllama/%s",
                        recordings, name);
-    err = gguf_open(path, &b->gguf, &error);
+    err = gguf_open(path, &b->d.gguf, &error);
     if (err == 0)
-        err = llama_model_open(b->gguf, &b->model, &error);
+        err = llama_model_open(b->d.gguf, &b->d.model, &error);
     if (err == 0)
-        err = llama_vocab_open(b->gguf, &b->text, &error);
+        err = llama_vocab_open(b->d.gguf, &b->d.text, &error);
     return err == 0 ? 0 : fail(error.text);
+}
+
+/* The plan as its engine would have told it. */
+static int read_feed(struct bench *b)
+{
+    struct plan_feed messages;
+    int err = plan_feed_init(&b->capture.plan, &messages);
+
+    if (err == 0) {
+        err = feed_read(messages.messages, messages.n, &b->feed);
+        plan_feed_fini(&messages);
+    }
+    return err;
 }
 
 static int open_bench(const char *recordings, const char *dir, struct bench *b)
 {
     struct error error;
-    size_t op;
     int err = capture_open(dir, &b->capture);
 
     if (err == 0)
         err = open_model(recordings, dir, b);
     if (err == 0 && recipe_choose(RECIPES, &b->capture.declaration,
-                                  llama_model_shape(b->model)->context,
-                                  &b->recipe, &error) != 0)
+                                  llama_model_shape(b->d.model)->context,
+                                  &b->d.recipe, &error) != 0)
         err = fail(error.text);
-    return err != 0 ? err : turns_of(&b->capture.plan, &b->turns, &op);
+    return err != 0 ? err : read_feed(b);
 }
 
 static int one(const char *recordings, const char *dir, struct pool *pool,
@@ -203,17 +208,19 @@ static int one(const char *recordings, const char *dir, struct pool *pool,
     struct bench *b = calloc(1, sizeof *b);
     int err = b == NULL ? -ENOMEM : open_bench(recordings, dir, b);
 
+    if (err == 0) {
+        b->d.pool = pool;
+        err = read_claims(b);
+    }
     if (err == 0)
-        err = arena(b);
-    if (err == 0)
-        err = check(b, dir, pool, t);
+        err = check(b, dir, t);
     for (size_t i = 0; b != NULL && i < b->n_answers; i++)
         llama_answers_fini(&b->answers[i]);
     if (b != NULL) {
-        turns_fini(&b->turns);
-        llama_vocab_close(b->text);
-        llama_model_close(b->model);
-        gguf_close(b->gguf);
+        feed_fini(&b->feed);
+        llama_vocab_close(b->d.text);
+        llama_model_close(b->d.model);
+        gguf_close(b->d.gguf);
         capture_close(&b->capture);
     }
     free(b);

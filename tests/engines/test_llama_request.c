@@ -53,7 +53,7 @@ static bool run_op(struct slots *s, const struct plan_op *op,
             return false;
         s->ids[op->slot][op->position] = op->id;
         *n = op->position + 1;
-        return op->wanted && *n == prompt->n_ids &&
+        return op->output && *n == prompt->n_ids &&
                memcmp(s->ids[op->slot], prompt->ids,
                       *n * sizeof *prompt->ids) == 0;
     case PLAN_REMOVE:

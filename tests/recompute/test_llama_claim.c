@@ -1,7 +1,6 @@
 /*
- * test_llama_claim.c - answers held against logits and laid on turns: what
- * sampling alone tells of an answer, and which answer a turn made where several
- * could be it.
+ * test_llama_claim.c - answers held against logits: what sampling alone tells
+ * of an answer.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <setjmp.h>
@@ -14,7 +13,6 @@
 
 #include "engine/llama/claim.h"
 #include "engine/llama/sampler/sampler.h"
-#include "engine/llama/schedule/plan_assign.h"
 #include "search/regime.h"
 #include "store/dialect.h"
 
@@ -156,50 +154,6 @@ static void rows_of_other_numbers_are_made_anew(void **state)
     claim_desk_fini(&d);
 }
 
-static void one_that_fits_everywhere_pushes_none_out(void **state)
-{
-    /* Claim 0 has a text alone and fits both turns; 1 fits turn 0 alone. */
-    struct assign_pair pairs[] = {
-        {0, 0, 0, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}, {1, 1, 9, 0}};
-    size_t turns[2];
-
-    (void)state;
-    assert_int_equal(plan_assign(pairs, 4, (unsigned[]){1, 0}, 2, turns), 0);
-    assert_int_equal(turns[0], 1);
-    assert_int_equal(turns[1], 0);
-}
-
-static void equal_claims_move_on_for_one_another(void **state)
-{
-    /* 0 fits 0, 1, 2; 1 fits 0, 1; 2 fits 0: each has one left. */
-    struct assign_pair pairs[] = {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 0, 2},
-                                  {1, 0, 0, 0}, {1, 1, 0, 1}, {2, 0, 0, 0}};
-    size_t turns[3];
-
-    (void)state;
-    assert_int_equal(plan_assign(pairs, 6, (unsigned[]){0, 0, 0}, 3, turns), 0);
-    assert_int_equal(turns[0], 2);
-    assert_int_equal(turns[1], 1);
-    assert_int_equal(turns[2], 0);
-}
-
-static void what_differs_takes_the_turn_where_it_differs_least(void **state)
-{
-    struct assign_pair pairs[] = {
-        {0, 0, 5, 0}, {0, 1, 7, 0}, {1, 0, 3, 0}, {1, 1, 8, 0}, {2, 0, 0, 0}};
-    size_t turns[4];
-
-    (void)state;
-    assert_int_equal(plan_assign(pairs, 4, (unsigned[]){0, 0, 0}, 3, turns), 0);
-    assert_int_equal(turns[0], 1);
-    assert_int_equal(turns[1], 0);
-    assert_true(turns[2] == SIZE_MAX);
-    /* An answer with no evidence comes last, whatever it fits. */
-    assert_int_equal(plan_assign(pairs, 5, (unsigned[]){0, 0, 2}, 3, turns), 0);
-    assert_int_equal(turns[1], 0);
-    assert_true(turns[2] == SIZE_MAX);
-}
-
 /* Body and tail of a model may be made of products of one shape. */
 static void equal_parts_of_a_signature_do_not_cancel_out(void **state)
 {
@@ -222,9 +176,6 @@ int main(void)
         cmocka_unit_test(a_token_that_no_seed_gives_differs),
         cmocka_unit_test(rows_of_other_numbers_are_made_anew),
         cmocka_unit_test(equal_parts_of_a_signature_do_not_cancel_out),
-        cmocka_unit_test(one_that_fits_everywhere_pushes_none_out),
-        cmocka_unit_test(equal_claims_move_on_for_one_another),
-        cmocka_unit_test(what_differs_takes_the_turn_where_it_differs_least),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "engine/llama/schedule/feed.h"
+#include "plan_feed.h"
+#include "plan_text.h"
 
 enum { MOST = 8 };
 
@@ -85,9 +87,9 @@ static void the_plan_is_the_engines(void **state)
     assert_int_equal(f.plan.n, sizeof kinds / sizeof *kinds);
     for (size_t i = 0; i < f.plan.n; i++)
         assert_int_equal(f.plan.ops[i].kind, kinds[i]);
-    assert_false(f.plan.ops[2].wanted);
-    assert_true(f.plan.ops[3].wanted);
-    assert_true(f.plan.ops[5].wanted);
+    assert_false(f.plan.ops[2].output);
+    assert_true(f.plan.ops[3].output);
+    assert_true(f.plan.ops[5].output);
     feed_fini(&f);
 }
 
@@ -202,6 +204,109 @@ static void contradictions_are_holes(void **state)
     }
 }
 
+static bool same_op(const struct plan_op *a, const struct plan_op *b)
+{
+    return a->kind == b->kind && a->output == b->output && a->slot == b->slot &&
+           a->id == b->id && a->position == b->position;
+}
+
+/* A plan's text as messages, and read again: the same plan. */
+static struct feed there_and_back(const char *text)
+{
+    struct plan_feed messages;
+    struct plan p;
+    struct feed f;
+    size_t line;
+
+    assert_int_equal(plan_text_read(span_str(text), &p, &line), PARSE_OK);
+    assert_int_equal(plan_feed_init(&p, &messages), 0);
+    assert_int_equal(feed_read(messages.messages, messages.n, &f), 0);
+    assert_int_equal(f.n_holes, 0);
+    assert_int_equal(f.plan.slots, p.slots);
+    assert_int_equal(f.plan.n, p.n);
+    for (size_t i = 0; i < p.n; i++)
+        assert_true(same_op(&f.plan.ops[i], &p.ops[i]));
+    plan_feed_fini(&messages);
+    plan_fini(&p);
+    return f;
+}
+
+static void a_removal_begins_a_request_with_what_is_left(void **state)
+{
+    struct feed f = there_and_back("T 1 0 0 0\nT 5 1 0 1\nU\nT 6 2 0 1\nU\n"
+                                   "R 0 2\nT 9 2 0 1\nU\n");
+
+    (void)state;
+    assert_int_equal(f.n_requests, 2);
+    assert_int_equal(f.requests[0].n_prompt, 2);
+    assert_int_equal(f.requests[0].n_ids, 3);
+    assert_int_equal(f.requests[0].n_rows, 2);
+    assert_int_equal(f.requests[1].n_prompt, 3);
+    assert_int_equal(f.requests[1].ids[1], 5);
+    assert_int_equal(f.requests[1].ids[2], 9);
+    feed_fini(&f);
+}
+
+static void a_copy_shares_the_row_that_ended_the_prompt(void **state)
+{
+    struct feed f = there_and_back("T 1 0 0 0\nT 5 1 0 1\nU\nC 0 1\n"
+                                   "T 6 2 0 1\nT 7 2 1 1\nU\n");
+
+    (void)state;
+    assert_int_equal(f.n_requests, 2);
+    assert_int_equal(f.n_rows, 3);
+    assert_string_equal(f.requests[1].id, f.requests[0].id);
+    assert_int_equal(f.requests[1].choice, 1);
+    assert_int_equal(f.requests[1].n_prompt, 2);
+    assert_int_equal(f.requests[1].n_rows, 2);
+    assert_int_equal(f.requests[1].rows[0], f.requests[0].rows[0]);
+    feed_fini(&f);
+}
+
+static void a_load_brings_back_what_was_saved(void **state)
+{
+    struct feed f = there_and_back("T 1 0 0 0\nT 5 1 0 1\nU\nS 0 4\nR 0 0\n"
+                                   "L 2 4\nR 2 1\nT 8 1 2 1\nU\n");
+
+    (void)state;
+    assert_int_equal(f.n_requests, 2);
+    assert_int_equal(f.requests[1].slot, 2);
+    assert_int_equal(f.requests[1].n_prompt, 2);
+    assert_int_equal(f.requests[1].ids[0], 1);
+    assert_int_equal(f.requests[1].ids[1], 8);
+    feed_fini(&f);
+}
+
+/* Its client left: no row of it is an answer's. */
+static void a_prompt_that_was_not_done_has_no_row(void **state)
+{
+    struct feed f =
+        there_and_back("T 1 0 0 0\nT 5 1 0 0\nU\nR 0 0\nT 1 0 0 1\nU\n");
+
+    (void)state;
+    assert_int_equal(f.n_requests, 2);
+    assert_int_equal(f.requests[0].n_rows, 0);
+    assert_int_equal(f.requests[1].n_rows, 1);
+    feed_fini(&f);
+}
+
+static void a_plan_that_contradicts_itself_is_no_feed(void **state)
+{
+    static const char *const bad[] = {"L 0 3\nU\n", "T 1 0 0 0\nT 1 2 0 1\nU\n",
+                                      "T 1 0 0 1\nT 5 1 0 0\nU\n", "H\nU\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct plan_feed messages;
+        struct plan p;
+        size_t line;
+
+        assert_int_equal(plan_text_read(span_str(bad[i]), &p, &line), PARSE_OK);
+        assert_int_equal(plan_feed_init(&p, &messages), -EINVAL);
+        plan_fini(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +316,11 @@ int main(void)
         cmocka_unit_test(a_request_does_not_go_on_after_a_hole),
         cmocka_unit_test(what_comes_again_is_passed_over),
         cmocka_unit_test(contradictions_are_holes),
+        cmocka_unit_test(a_removal_begins_a_request_with_what_is_left),
+        cmocka_unit_test(a_copy_shares_the_row_that_ended_the_prompt),
+        cmocka_unit_test(a_load_brings_back_what_was_saved),
+        cmocka_unit_test(a_prompt_that_was_not_done_has_no_row),
+        cmocka_unit_test(a_plan_that_contradicts_itself_is_no_feed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "engine/llama/forward/forward.h"
-#include "engine/llama/schedule/plan.h"
 #include "engine/llama/schedule/plan_known.h"
 #include "engine/llama/schedule/plan_needs.h"
+#include "plan_text.h"
 
 /* The plan's lines; those that are computed for the last token are those with
  * a mark in `marks`, a character a line. */
@@ -25,7 +25,7 @@ static void check(const char *lines, const char *marks)
     size_t line;
     bool *needed;
 
-    assert_int_equal(plan_read(span_str(lines), &p, &line), PARSE_OK);
+    assert_int_equal(plan_text_read(span_str(lines), &p, &line), PARSE_OK);
     assert_int_equal(strlen(marks), p.n);
     needed = calloc(p.n, sizeof *needed);
     assert_non_null(needed);
@@ -79,7 +79,7 @@ static void a_state_never_saved_is_refused(void **state)
     size_t line;
 
     (void)state;
-    assert_int_equal(plan_read(span_str("S 0 6\nL 1 7\n"), &p, &line),
+    assert_int_equal(plan_text_read(span_str("S 0 6\nL 1 7\n"), &p, &line),
                      PARSE_OK);
     assert_int_equal(plan_needs(&p, needed), -EINVAL);
     plan_fini(&p);
@@ -94,7 +94,7 @@ static void know(bool unified, const char *lines, const char *marks)
     size_t line;
     bool *known;
 
-    assert_int_equal(plan_read(span_str(lines), &p, &line), PARSE_OK);
+    assert_int_equal(plan_text_read(span_str(lines), &p, &line), PARSE_OK);
     assert_int_equal(strlen(marks), p.n);
     known = calloc(p.n, sizeof *known);
     assert_non_null(known);

@@ -1,5 +1,5 @@
 /*
- * test_llama_plan.c - plans, turns, ubatches and the printed logprob.
+ * test_llama_plan.c - plans, ubatches and the printed logprob.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -15,14 +15,13 @@
 
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/sampler/logprob.h"
-#include "engine/llama/schedule/plan.h"
-#include "engine/llama/schedule/schedule.h"
-#include "engine/llama/schedule/turn.h"
+#include "engine/llama/schedule/ubatch_split.h"
 #include "numerics/ggml/libm.h"
+#include "plan_text.h"
 
 static enum parse read_plan(const char *text, struct plan *p, size_t *line)
 {
-    return plan_read(span_str(text), p, line);
+    return plan_text_read(span_str(text), p, line);
 }
 
 static void every_line_is_an_operation(void **state)
@@ -38,7 +37,7 @@ static void every_line_is_an_operation(void **state)
     assert_int_equal(p.slots, 6);
     assert_int_equal(p.ops[1].id, 7);
     assert_int_equal(p.ops[1].position, 1);
-    assert_true(p.ops[1].wanted);
+    assert_true(p.ops[1].output);
     assert_int_equal(p.ops[3].id, 9);
     assert_int_equal(p.ops[5].slot, 2);
     plan_fini(&p);
@@ -62,93 +61,13 @@ static void other_lines_are_refused_with_their_number(void **state)
     }
 }
 
-static struct turns turns_in(const char *text)
-{
-    struct plan p;
-    struct turns t;
-    size_t line, op;
-
-    assert_int_equal(read_plan(text, &p, &line), PARSE_OK);
-    assert_int_equal(turns_of(&p, &t, &op), 0);
-    plan_fini(&p);
-    return t;
-}
-
-static void a_removal_starts_a_turn_with_what_is_left(void **state)
-{
-    struct turns t = turns_in("T 1 0 0 0\nT 5 1 0 1\nU\nT 6 2 0 1\nU\n"
-                              "R 0 2\nT 9 2 0 1\nU\n");
-
-    (void)state;
-    assert_int_equal(t.n, 2);
-    assert_int_equal(t.turns[0].n_prompt, 2);
-    assert_int_equal(t.turns[0].n_ids, 3);
-    assert_int_equal(t.turns[0].n_rows, 2);
-    assert_int_equal(t.turns[1].n_cached, 2);
-    assert_int_equal(t.turns[1].n_prompt, 3);
-    assert_int_equal(t.turns[1].ids[1], 5);
-    assert_int_equal(t.turns[1].ids[2], 9);
-    turns_fini(&t);
-}
-
-static void a_copy_shares_the_row_that_ended_the_prompt(void **state)
-{
-    struct turns t = turns_in("T 1 0 0 0\nT 5 1 0 1\nU\nC 0 1\n"
-                              "T 6 2 0 1\nT 7 2 1 1\nU\n");
-
-    (void)state;
-    assert_int_equal(t.n, 2);
-    assert_int_equal(t.n_rows, 3);
-    assert_int_equal(t.turns[1].n_prompt, 2);
-    assert_int_equal(t.turns[1].n_rows, 2);
-    struct turn_step s = t.steps[t.rows[0]];
-    assert_int_equal(s.turn, 1);
-    assert_int_equal(s.step, 0);
-    s = t.steps[s.next];
-    assert_int_equal(s.turn, 0);
-    assert_int_equal(s.next, SIZE_MAX);
-    turns_fini(&t);
-}
-
-static void a_load_brings_back_what_was_saved(void **state)
-{
-    struct turns t = turns_in("T 1 0 0 0\nT 5 1 0 1\nU\nS 0 4\nR 0 0\n"
-                              "L 2 4\nR 2 1\nT 8 1 2 1\nU\n");
-
-    (void)state;
-    assert_int_equal(t.n, 2);
-    assert_int_equal(t.turns[1].slot, 2);
-    assert_int_equal(t.turns[1].n_cached, 1);
-    assert_int_equal(t.turns[1].ids[0], 1);
-    turns_fini(&t);
-}
-
-static void contradictions_are_named(void **state)
-{
-    static const struct {
-        const char *text;
-        size_t op;
-    } bad[] = {{"L 0 3\n", 0}, {"T 1 0 0 0\nT 1 2 0 1\nU\n", 1}};
-
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        struct plan p;
-        struct turns t;
-        size_t line, op = 99;
-        assert_int_equal(read_plan(bad[i].text, &p, &line), PARSE_OK);
-        assert_int_equal(turns_of(&p, &t, &op), -22);
-        assert_int_equal(op, bad[i].op);
-        plan_fini(&p);
-    }
-}
-
 /* "0*1 1*240" puts one token of slot 0 and 240 of slot 1 into a batch; out is
  * filled with "rows of slot first..." of each ubatch. */
-static void cut(const char *batch, const struct schedule *how, char *out)
+static void cut(const char *batch, const struct llama_recipe *how, char *out)
 {
     struct llama_token tokens[2048] = {{0}};
     size_t places[2048], n = 0, k;
-    struct schedule s;
+    struct ubatch_split s;
 
     for (const char *p = batch; *p;) {
         char *end;
@@ -158,8 +77,8 @@ static void cut(const char *batch, const struct schedule *how, char *out)
             tokens[n++].sequence = slot;
         p = *end ? end + 1 : end;
     }
-    assert_int_equal(schedule_init(&s, tokens, n, how), 0);
-    while ((k = schedule_next(&s, places)) > 0) {
+    assert_int_equal(ubatch_split_init(&s, how, tokens, n), 0);
+    while ((k = ubatch_split_next(&s, places)) > 0) {
         for (size_t i = 0, j; i < k; i = j) {
             uint32_t slot = tokens[places[i]].sequence;
             for (j = i; j < k && tokens[places[j]].sequence == slot; j++)
@@ -170,12 +89,12 @@ static void cut(const char *batch, const struct schedule *how, char *out)
         out += sprintf(out, " ");
     }
     out[-1] = '\0';
-    schedule_fini(&s);
+    ubatch_split_fini(&s);
 }
 
 static void streams_give_equally_many_tokens(void **state)
 {
-    static const struct schedule how = {.n_ubatch = 512, .sequences = 4};
+    static const struct llama_recipe how = {.n_ubatch = 512, .sequences = 4};
     static const struct {
         const char *batch, *ubatches;
     } cases[] = {
@@ -198,7 +117,7 @@ static void streams_give_equally_many_tokens(void **state)
 
 static void a_unified_cache_keeps_batch_order(void **state)
 {
-    static const struct schedule how = {
+    static const struct llama_recipe how = {
         .unified = true, .n_ubatch = 512, .sequences = 4};
     char out[512];
 
@@ -285,10 +204,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_is_an_operation),
         cmocka_unit_test(other_lines_are_refused_with_their_number),
-        cmocka_unit_test(a_removal_starts_a_turn_with_what_is_left),
-        cmocka_unit_test(a_copy_shares_the_row_that_ended_the_prompt),
-        cmocka_unit_test(a_load_brings_back_what_was_saved),
-        cmocka_unit_test(contradictions_are_named),
         cmocka_unit_test(streams_give_equally_many_tokens),
         cmocka_unit_test(a_unified_cache_keeps_batch_order),
         cmocka_unit_test(the_order_of_the_sum_depends_on_the_alternatives),

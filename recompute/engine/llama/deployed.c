@@ -98,9 +98,8 @@ static int choose(const char *recipes, const struct declaration *of,
                   struct deployed *d, struct error *error)
 {
     uint32_t context = llama_model_shape(d->model)->context;
-    int err = recipe_choose(recipes, of, context, &d->recipe, error);
 
-    return err == -ENOENT ? -EINVAL : err;
+    return recipe_choose(recipes, of, context, &d->recipe, error);
 }
 
 /* The type that most weights of matrices have. */

@@ -56,7 +56,8 @@ bool deployed_is(const char *dir);
 int deployed_find_gguf(const char *dir, char ret_name[MANIFEST_NAME_MAX],
                        struct error *ret_error);
 
-/* -EINVAL: a file is refused, or no recipe covers it; ret_error says which.
+/* -EINVAL: a file is refused; -ENOENT: no recipe covers it, or a file is not
+ * there; ret_error says which.
  * Else the errno of reading. threads: of our own, 0: all. The caller ends
  * *ret_d with deployed_fini, after success only. */
 int deployed_init(const char *dir, const char *recipes, unsigned threads,

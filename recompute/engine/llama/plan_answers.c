@@ -1,13 +1,13 @@
 /*
- * plan_answers.c - what is left of the candidates as a job's answers:
- * plan_candidates.h.
+ * plan_answers.c - candidates to answers: plan_answers.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/llama/plan_answers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "engine/llama/llama_answer.h"
-#include "engine/llama/plan_candidates.h"
 #include "engine/llama/request.h"
 #include "store/job.h"
 
@@ -182,15 +182,15 @@ static int list_group(struct listing *l, const struct group *g)
     return err;
 }
 
-int candidates_choose(struct candidates *c, struct plan_answers *ret_a)
+int plan_answers_choose(struct plan_answers *a, struct candidates *c)
 {
     const struct llama_request *q = c->job->request;
-    struct listing l = {c, ret_a, 0};
+    struct listing l = {c, a, 0};
     size_t room = c->n * q->n + llama_request_answers(q);
     int err = 0;
 
-    ret_a->list = calloc(room, sizeof *ret_a->list);
-    if (ret_a->list == NULL)
+    a->list = calloc(room, sizeof *a->list);
+    if (a->list == NULL)
         return -ENOMEM;
     for (size_t from = 0; err == 0 && from < llama_request_answers(q);
          from += q->n) {

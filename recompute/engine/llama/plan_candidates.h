@@ -21,7 +21,18 @@
 #ifndef PLAN_CANDIDATES_H
 #define PLAN_CANDIDATES_H
 
-#include "engine/llama/plan_llama.h"
+#include "engine/llama/schedule/feed.h"
+
+struct deployed;
+struct job;
+struct llama_answer;
+struct llama_request;
+
+struct plan_job {
+    const struct deployed *d;
+    const struct job *j;
+    const struct llama_request *request;
+};
 
 struct candidate {
     size_t from;                      /* the first answer's index */
@@ -31,7 +42,7 @@ struct candidate {
     bool nearest; /* of its prompt: it is followed to its end in any case */
     bool hidden;  /* a hole hides what it needs */
     bool out;     /* the engine chose something else */
-    bool left;    /* it came out: candidates_choose */
+    bool left;    /* it came out: plan_answers.h */
 };
 
 struct candidate_step;
@@ -65,14 +76,5 @@ bool candidate_comes_out(const struct llama_answer *a);
 /* Whether a slot request that began in a hole could be the request's, being no
  * farther from it than that. */
 bool candidates_hide(const struct candidates *c, int64_t away_ns);
-
-/*
- * plan_answers.c. The answers, by index, several of one index if several
- * candidates are left that give different ones; they are taken out of *c. Of a
- * prompt of which no candidate is left that of the nearest, or an answer
- * without any step if there was none. -ENODATA: none is left, and the feed may
- * hide one. -ENOMEM.
- */
-int candidates_choose(struct candidates *c, struct plan_answers *ret_a);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "engine/llama/deployed.h"
 #include "engine/llama/llama_answer.h"
-#include "engine/llama/plan_candidates.h"
 #include "engine/llama/schedule/plan_known.h"
 #include "engine/llama/schedule/plan_needs.h"
 #include "engine/llama/schedule/plan_run.h"
@@ -73,7 +72,7 @@ static int run(const struct plan_job *p, struct plan_answers *a)
     if (err == 0)
         err = run_plan(&w, p->d, &a->runs);
     if (err == 0)
-        err = candidates_choose(&w.candidates, a);
+        err = plan_answers_choose(a, &w.candidates);
     candidates_fini(&w.candidates);
     free(known);
     free(w.needed);

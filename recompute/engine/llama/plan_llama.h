@@ -23,30 +23,10 @@
 #ifndef PLAN_LLAMA_H
 #define PLAN_LLAMA_H
 
-#include "engine/llama/schedule/feed.h"
-
-struct deployed;
-struct job;
-struct llama_answer;
-struct llama_request;
-
-struct plan_job {
-    const struct deployed *d;
-    const struct job *j;
-    const struct llama_request *request;
-};
-
-struct plan_answers {
-    struct llama_answer *list; /* by index; an index may stand there again */
-    size_t n;
-    bool more;        /* one that is not listed may be the answer */
-    struct feed feed; /* what the answers borrow */
-    uint64_t runs;    /* ubatches */
-};
+#include "engine/llama/plan_answers.h"
 
 /* *ret_a is ended by plan_answers_fini, after success only. -ENODATA: the feed
  * does not tell; -ENOMEM, the errors of plan_run. */
 int plan_llama(const struct plan_job *p, struct plan_answers *ret_a);
-void plan_answers_fini(struct plan_answers *a);
 
 #endif

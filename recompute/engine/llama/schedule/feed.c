@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
+#include "engine/llama/schedule/plan_op.h"
 #include "store/record.h"
 
 struct reader {
@@ -19,15 +21,8 @@ struct reader {
     bool in_hole;
     size_t n_ops, n_rows, n_requests; /* before the message being read */
     uint32_t slots;
+    size_t ops_size, row_ops_size, requests_size, holes_size;
 };
-
-/* Makes room for one more element where n reached a power of two. */
-static void *grown(void *p, size_t n, size_t size)
-{
-    if (n != 0 && (n & (n - 1)) != 0)
-        return p;
-    return reallocarray(p, n == 0 ? 1 : 2 * n, size);
-}
 
 static void fail(struct reader *r, int err)
 {
@@ -37,20 +32,8 @@ static void fail(struct reader *r, int err)
 
 static void add_op(struct reader *r, struct plan_op op)
 {
-    struct plan *p = &r->f->plan;
-    struct plan_op *ops = grown(p->ops, p->n, sizeof(*ops));
-    uint32_t slot = op.slot;
-
-    if (ops == NULL) {
+    if (plan_add(&r->f->plan, &r->ops_size, op) != 0)
         fail(r, -ENOMEM);
-        return;
-    }
-    p->ops = ops;
-    p->ops[p->n++] = op;
-    if (op.kind == PLAN_COPY && op.id > slot)
-        slot = op.id;
-    if (op.kind != PLAN_DECODE && op.kind != PLAN_HOLE && slot >= p->slots)
-        p->slots = slot + 1;
 }
 
 static uint64_t number(struct reader *r, const json_t *o, const char *key,
@@ -68,7 +51,7 @@ static uint64_t number(struct reader *r, const json_t *o, const char *key,
 
 static void add_id(struct reader *r, struct slot_request *q, const json_t *v)
 {
-    uint32_t *ids = grown(q->ids, q->n_ids, sizeof(*ids));
+    uint32_t *ids = array_grow(q->ids, &q->ids_size, q->n_ids, 1, sizeof *ids);
 
     if (ids == NULL) {
         fail(r, -ENOMEM);
@@ -83,7 +66,8 @@ static void add_id(struct reader *r, struct slot_request *q, const json_t *v)
 
 static void add_row(struct reader *r, struct slot_request *q, size_t row)
 {
-    size_t *rows = grown(q->rows, q->n_rows, sizeof(*rows));
+    size_t *rows =
+        array_grow(q->rows, &q->rows_size, q->n_rows, 1, sizeof *rows);
 
     if (rows == NULL) {
         fail(r, -ENOMEM);
@@ -97,7 +81,8 @@ static void add_row(struct reader *r, struct slot_request *q, size_t row)
 static void new_row(struct reader *r, struct slot_request *q)
 {
     struct feed *f = r->f;
-    size_t *ops = grown(f->row_ops, f->n_rows, sizeof(*ops));
+    size_t *ops =
+        array_grow(f->row_ops, &r->row_ops_size, f->n_rows, 1, sizeof *ops);
 
     if (ops == NULL) {
         fail(r, -ENOMEM);
@@ -134,8 +119,8 @@ static struct slot_request *begin(struct reader *r, const char *id,
                                   const json_t *m, int64_t time_ns)
 {
     struct feed *f = r->f;
-    struct slot_request *requests =
-        grown(f->requests, f->n_requests, sizeof(*requests));
+    struct slot_request *requests = array_grow(
+        f->requests, &r->requests_size, f->n_requests, 1, sizeof *requests);
     const json_t *prompt = json_object_get(m, "prompt");
     struct slot_request *q;
 
@@ -177,7 +162,7 @@ static void add_tokens(struct reader *r, struct slot_request *q,
         fail(r, -EBADMSG);
     for (size_t i = 0; r->err == 0 && i < n; i++, position++) {
         const json_t *v = json_array_get(ids, i);
-        bool wanted = position + 1 >= q->n_prompt;
+        bool output = position + 1 >= q->n_prompt;
 
         if (position == q->n_ids)
             add_id(r, q, v);
@@ -186,10 +171,10 @@ static void add_tokens(struct reader *r, struct slot_request *q,
             fail(r, -EBADMSG);
         if (r->err != 0)
             return;
-        if (wanted)
+        if (output)
             new_row(r, q);
         add_op(r, (struct plan_op){.kind = PLAN_TOKEN,
-                                   .wanted = wanted,
+                                   .output = output,
                                    .slot = q->slot,
                                    .id = q->ids[position],
                                    .position = (uint32_t)position});
@@ -220,7 +205,7 @@ static void add_ops(struct reader *r, const json_t *ops)
         struct plan_op op;
 
         if (!json_is_string(v) ||
-            plan_read_op(span_of(json_string_value(v), json_string_length(v)),
+            plan_op_read(span_of(json_string_value(v), json_string_length(v)),
                          &op) != PARSE_OK ||
             op.kind == PLAN_TOKEN || op.kind == PLAN_DECODE ||
             op.kind == PLAN_HOLE)
@@ -280,7 +265,7 @@ static void add_hole(struct reader *r)
 
     if (r->in_hole)
         return;
-    holes = grown(f->holes, f->n_holes, sizeof(*holes));
+    holes = array_grow(f->holes, &r->holes_size, f->n_holes, 1, sizeof *holes);
     if (holes == NULL) {
         fail(r, -ENOMEM);
         return;

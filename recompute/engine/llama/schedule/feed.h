@@ -11,16 +11,17 @@
 #ifndef LLAMA_FEED_H
 #define LLAMA_FEED_H
 
-#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/schedule.h"
+#include "store/span.h"
 
 struct slot_request {
     char *id;
     uint32_t choice, slot;
     int64_t first_ns;
     uint32_t *ids; /* prompt, then every token fed after it */
-    size_t n_ids, n_prompt;
+    size_t n_ids, ids_size, n_prompt;
     size_t *rows; /* of the plan: row s chose token s of the answer */
-    size_t n_rows;
+    size_t n_rows, rows_size;
     size_t hole; /* how many holes were before it */
 };
 
@@ -33,7 +34,7 @@ struct feed_hole {
 
 struct feed {
     struct plan plan;
-    size_t n_rows;   /* of the plan, wanted */
+    size_t n_rows;   /* output rows of the plan */
     size_t *row_ops; /* of each the plan's operation that asks for it */
     struct slot_request *requests;
     size_t n_requests;

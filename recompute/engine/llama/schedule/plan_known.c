@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/llama/forward/forward.h"
-#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/schedule.h"
 
 struct knowledge {
     const struct llama_recipe *recipe;
@@ -26,7 +26,7 @@ static void forget(struct knowledge *k)
 
 static void pass_over(struct plan_op *op)
 {
-    op->wanted = op->kind == PLAN_TOKEN && op->wanted;
+    op->output = op->kind == PLAN_TOKEN && op->output;
     op->kind = PLAN_HOLE;
 }
 

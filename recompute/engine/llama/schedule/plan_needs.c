@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/llama/schedule/plan.h"
+#include "engine/llama/schedule/schedule.h"
 
 /* How many positions from 0 on are needed of what a slot holds at this point of
  * the walk, and of each saved state. */
@@ -79,8 +79,8 @@ int plan_needs(const struct plan *p, bool *needed)
     for (size_t i = 0; i < p->n; i++)
         if (is_about_saved(&p->ops[i]) && p->ops[i].id >= numbers)
             return -EINVAL;
-    n.saved = calloc((size_t)numbers + 1, sizeof(*n.saved));
-    if (!n.saved)
+    n.saved = calloc((size_t)numbers + 1, sizeof *n.saved);
+    if (n.saved == NULL)
         return -ENOMEM;
     for (size_t i = p->n; i-- > 0;)
         before(&n, &p->ops[i], &needed[i]);

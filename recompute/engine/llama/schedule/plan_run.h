@@ -1,7 +1,7 @@
 /*
  * plan_run.h - runs a plan: the engine's batches and cache operations again.
  *
- * Comes in: a plan, a recipe, a model. Goes out: the logits of every wanted
+ * Comes in: a plan, a recipe, a model. Goes out: the logits of every output
  * row, in the plan's order.
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,9 @@ struct plan_runner {
     const struct llama_model *model;
     const struct llama_recipe *recipe;
     struct pool *pool; /* or NULL */
-    /* Of each operation: a token that is computed; NULL: all. A ubatch without
-     * any takes its cells alone, and its rows are not given. plan_needs.h */
+    /* Of each operation: a token that is computed. A ubatch without any takes
+     * its cells alone, and its rows are not given. `row` may take needs away:
+     * what is left must still be all that plan_needs.h says. */
     const bool *needed;
     plan_row *row;
     void *arg;

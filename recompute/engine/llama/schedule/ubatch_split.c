@@ -1,42 +1,39 @@
 /*
- * schedule.c - cuts a batch into ubatches.
+ * ubatch_split.c - cuts a batch into ubatches.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/schedule/schedule.h"
+#include "engine/llama/schedule/ubatch_split.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "engine/llama/forward/forward.h"
 
-int schedule_init(struct schedule *s, const struct llama_token *batch, size_t n,
-                  const struct schedule *how)
+int ubatch_split_init(struct ubatch_split *s, const struct llama_recipe *recipe,
+                      const struct llama_token *batch, size_t n)
 {
-    *s = (struct schedule){.batch = batch,
-                           .n = n,
-                           .unified = how->unified,
-                           .n_ubatch = how->n_ubatch,
-                           .sequences = how->sequences,
-                           .left = n};
-    s->used = calloc(n > 0 ? n : 1, sizeof(*s->used));
-    s->next = calloc(s->sequences, sizeof(*s->next));
-    if (!s->used || !s->next) {
-        schedule_fini(s);
+    *s = (struct ubatch_split){
+        .recipe = recipe, .batch = batch, .n = n, .left = n};
+    s->used = calloc(n > 0 ? n : 1, sizeof *s->used);
+    s->next = calloc(recipe->sequences, sizeof *s->next);
+    if (s->used == NULL || s->next == NULL) {
+        ubatch_split_fini(s);
         return -ENOMEM;
     }
     return 0;
 }
 
-void schedule_fini(struct schedule *s)
+void ubatch_split_fini(struct ubatch_split *s)
 {
     free(s->used);
     free(s->next);
-    *s = (struct schedule){0};
+    *s = (struct ubatch_split){0};
 }
 
-static size_t next_simple(struct schedule *s, size_t *ret_places)
+static size_t next_simple(struct ubatch_split *s, size_t *ret_places)
 {
-    size_t n = s->left < s->n_ubatch ? s->left : s->n_ubatch;
+    size_t most = s->recipe->n_ubatch;
+    size_t n = s->left < most ? s->left : most;
 
     for (size_t i = 0; i < n; i++)
         ret_places[i] = s->n - s->left + i;
@@ -44,8 +41,8 @@ static size_t next_simple(struct schedule *s, size_t *ret_places)
     return n;
 }
 
-/* The next unused place of a sequence at or after *at; n: none. */
-static size_t seek(const struct schedule *s, uint32_t sequence, size_t at)
+/* The next unused place of a sequence at or after `at`; n: none. */
+static size_t seek(const struct ubatch_split *s, uint32_t sequence, size_t at)
 {
     while (at < s->n && (s->used[at] || s->batch[at].sequence != sequence))
         at++;
@@ -53,12 +50,13 @@ static size_t seek(const struct schedule *s, uint32_t sequence, size_t at)
 }
 
 /* The run of streams that go together: numbers first..first + count - 1. */
-static uint32_t gather(const struct schedule *s, uint32_t *ret_first)
+static uint32_t gather(const struct ubatch_split *s, uint32_t *ret_first)
 {
     uint32_t count = 0;
 
-    for (size_t i = 0; i < s->n && count <= s->n_ubatch; i++) {
+    for (size_t i = 0; i < s->n && count <= s->recipe->n_ubatch; i++) {
         uint32_t q = s->batch[i].sequence;
+
         if (s->used[i])
             continue;
         if (count == 0)
@@ -70,15 +68,17 @@ static uint32_t gather(const struct schedule *s, uint32_t *ret_first)
 }
 
 /* Tokens each of the streams gives. */
-static size_t depth_of(const struct schedule *s, uint32_t first, uint32_t count)
+static size_t depth_of(const struct ubatch_split *s, uint32_t first,
+                       uint32_t count)
 {
-    size_t depth = s->n_ubatch / count;
+    size_t depth = s->recipe->n_ubatch / count;
 
     if (depth == 0)
         depth = 1;
     for (uint32_t q = first; q < first + count; q++) {
         size_t has = 0;
         size_t at = seek(s, q, s->next[q]);
+
         while (at < s->n && has < depth) {
             has++;
             at = seek(s, q, at + 1);
@@ -88,15 +88,15 @@ static size_t depth_of(const struct schedule *s, uint32_t first, uint32_t count)
     return depth;
 }
 
-static size_t next_equal(struct schedule *s, size_t *ret_places)
+static size_t next_equal(struct ubatch_split *s, size_t *ret_places)
 {
     uint32_t first = 0;
-    size_t out = 0;
-
     uint32_t count = gather(s, &first);
-    size_t depth = depth_of(s, first, count);
+    size_t depth = depth_of(s, first, count), out = 0;
+
     for (uint32_t q = first; q < first + count; q++) {
         size_t at = s->next[q];
+
         for (size_t i = 0; i < depth; i++) {
             at = seek(s, q, at);
             s->used[at] = true;
@@ -108,9 +108,10 @@ static size_t next_equal(struct schedule *s, size_t *ret_places)
     return out;
 }
 
-size_t schedule_next(struct schedule *s, size_t *ret_places)
+size_t ubatch_split_next(struct ubatch_split *s, size_t *ret_places)
 {
     if (s->left == 0)
         return 0;
-    return s->unified ? next_simple(s, ret_places) : next_equal(s, ret_places);
+    return s->recipe->unified ? next_simple(s, ret_places)
+                              : next_equal(s, ret_places);
 }
