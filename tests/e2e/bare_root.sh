@@ -49,6 +49,8 @@ configure() {
     local trusted=/etc/ssl/certs/ca-certificates.crt
     [ ! -e $trusted ] || install -D -m 644 $trusted \
         "$root/usr/local/share/ca-certificates/machine.crt"
+    # It is thrown away: no package needs to be on the disk.
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
     echo bare >"$root/etc/hostname"
     echo bare >/proc/sys/kernel/hostname
     printf '%s\n' '127.0.0.1 localhost bare' '::1 localhost' >"$root/etc/hosts"
