@@ -164,6 +164,7 @@ P
 
 send_requests() {
     export port
+    # shellcheck disable=SC2016 # each request's own shell expands these
     request_bodies | tr '\n' '\0' | xargs -0 -P 8 -n 1 bash -c '
         curl -sS -o /dev/null -H "Content-Type: application/json" \
             -d "${1#*	}" "http://127.0.0.1:$port${1%%	*}"' send
