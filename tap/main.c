@@ -151,7 +151,7 @@ static bool run(struct capture *c, struct source *src)
 int main(int argc, char **argv)
 {
     struct options o = {NULL, false, 0};
-    struct source *src[FILES_MAX];
+    struct source *src[FILES_MAX] = {NULL};
     struct settings *s;
     struct capture *c;
     struct uplink *u;

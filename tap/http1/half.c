@@ -100,12 +100,13 @@ static bool plausible(const struct half *h, struct span s)
 static bool accept_line(struct half *h, struct message *m)
 {
     struct span s = line_begin(m);
+    bool may_ask = h->role != HALF_RESPONSES;
+    bool may_answer = h->role != HALF_REQUESTS;
 
-    if (h->role != HALF_RESPONSES && head_start_line(s, HEAD_REQUEST))
-        h->role = HALF_REQUESTS;
-    else if (h->role != HALF_REQUESTS && head_start_line(s, HEAD_RESPONSE))
+    if (may_answer && head_start_line(s, HEAD_RESPONSE))
         h->role = HALF_RESPONSES;
-    else if (h->role != HALF_RESPONSES && !h->lost && head_broken_request(s))
+    else if (may_ask && (head_start_line(s, HEAD_REQUEST) ||
+                         (!h->lost && head_broken_request(s))))
         h->role = HALF_REQUESTS;
     else
         return false;
@@ -263,6 +264,7 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
     enum http1_step step = HTTP1_MORE;
     size_t used = 0;
 
+    assert(m != NULL);
     while (used < in->n && step == HTTP1_MORE) {
         struct http1_piece piece;
 

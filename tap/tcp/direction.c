@@ -203,8 +203,9 @@ static void take_waiting(struct stream_table *t, struct direction *d,
                          struct span bytes, uint64_t pos,
                          const struct reassembly_stamp *stamp)
 {
+    struct reassembly_piece piece = {pos, bytes, *stamp};
     struct reassembly_put r = {0};
-    size_t done = reassembly_put(t->blocks, &d->bytes, pos, bytes, stamp, &r);
+    size_t done = reassembly_put(t->blocks, &d->bytes, &piece, &r);
 
     if (pos > d->contig)
         t->count.out_of_order++;

@@ -4,6 +4,7 @@
  */
 #include "tcp/reassembly.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,8 +142,10 @@ static void tree_remove(struct block **at, const struct block *b)
 {
     struct block *left = b->left, *right = b->right;
 
-    while (*at != b)
+    while (*at != b) {
+        assert(*at != NULL);
         at = b->key < (*at)->key ? &(*at)->left : &(*at)->right;
+    }
     while (left != NULL && right != NULL) { /* join both children */
         if (left->priority > right->priority) {
             *at = left;
@@ -366,23 +369,25 @@ static struct span in_block(uint64_t pos, struct span bytes)
     return bytes;
 }
 
-size_t reassembly_put(struct block_pool *p, struct reassembly *a, uint64_t pos,
-                      struct span bytes, const struct reassembly_stamp *stamp,
+size_t reassembly_put(struct block_pool *p, struct reassembly *a,
+                      const struct reassembly_piece *piece,
                       struct reassembly_put *r)
 {
+    struct span bytes = piece->bytes;
     size_t done = 0;
 
     while (done < bytes.n) {
+        uint64_t pos = piece->pos + done;
         struct span rest = {bytes.p + done, bytes.n - done};
-        struct span part = in_block(pos + done, rest);
-        struct block *b = get_block(p, a, (pos + done) / BLOCK_BYTES);
-        uint32_t at = (uint32_t)((pos + done) % BLOCK_BYTES);
+        struct span part = in_block(pos, rest);
+        struct block *b = get_block(p, a, pos / BLOCK_BYTES);
+        uint32_t at = (uint32_t)(pos % BLOCK_BYTES);
         size_t before = r->fresh;
 
         if (b == NULL)
             break;
         set_kept(a);
-        merge(b, pos + done, part, r);
+        merge(b, pos, part, r);
         done += part.n;
         if (r->fresh == before)
             continue;
@@ -390,7 +395,7 @@ size_t reassembly_put(struct block_pool *p, struct reassembly *a, uint64_t pos,
             list_remove(p, b);
             p->ready--;
         }
-        add_mark(b, at, at + (uint32_t)part.n, stamp);
+        add_mark(b, at, at + (uint32_t)part.n, &piece->stamp);
         b->held += (uint32_t)(r->fresh - before);
         a->held += (uint32_t)(r->fresh - before);
     }

@@ -60,12 +60,19 @@ void block_pool_close(struct block_pool *p);
 /* Whether n more blocks can be had. */
 bool block_pool_has(const struct block_pool *p, size_t n);
 
+/* Bytes that wait. */
+struct reassembly_piece {
+    uint64_t pos;
+    struct span bytes;
+    struct reassembly_stamp stamp;
+};
+
 /*
  * Puts bytes that wait. Returns how many were dealt with; fewer than given
  * only if the pool has no block left.
  */
-size_t reassembly_put(struct block_pool *p, struct reassembly *a, uint64_t pos,
-                      struct span bytes, const struct reassembly_stamp *stamp,
+size_t reassembly_put(struct block_pool *p, struct reassembly *a,
+                      const struct reassembly_piece *piece,
                       struct reassembly_put *r);
 /* Keeps bytes that have been delivered; forgets them if the pool is full. */
 void reassembly_keep(struct block_pool *p, struct reassembly *a, uint64_t pos,

@@ -6,6 +6,7 @@
  * arguments give the same bytes.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,22 +162,13 @@ static void end(struct answer *a)
     packet(a, 0, ACK, "");
 }
 
-int main(int argc, char **argv)
+/* Conversations side by side, an event of each in turn. False: no memory. */
+static bool converse(uint32_t n, uint32_t events)
 {
-    const uint32_t head[6] = {0xa1b2c3d4, 0x00040002, 0, 0, 262144, 1};
-    uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 2000;
-    uint32_t events = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 400;
     struct answer *all = calloc(n != 0 ? n : 1, sizeof(*all));
 
-    if (argc < 2 || all == NULL) {
-        fprintf(stderr, "usage: make_capture FILE [ANSWERS [EVENTS]]\n");
-        return 2;
-    }
-    out = fopen(argv[1], "wb");
-    if (out == NULL || fwrite(head, sizeof(head), 1, out) != 1) {
-        perror(argv[1]);
-        return 4;
-    }
+    if (all == NULL)
+        return false;
     for (uint32_t i = 0; i < n; i++)
         begin(&all[i], i);
     for (uint32_t k = 0; k < events; k++)
@@ -185,7 +177,22 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < n; i++)
         end(&all[i]);
     free(all);
-    if (fclose(out) != 0) {
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t head[6] = {0xa1b2c3d4, 0x00040002, 0, 0, 262144, 1};
+    uint32_t n = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 2000;
+    uint32_t events = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 400;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: make_capture FILE [ANSWERS [EVENTS]]\n");
+        return 2;
+    }
+    out = fopen(argv[1], "wb");
+    if (out == NULL || fwrite(head, sizeof(head), 1, out) != 1 ||
+        !converse(n, events) || fclose(out) != 0) {
         perror(argv[1]);
         return 4;
     }

@@ -75,7 +75,7 @@ void play_close(struct play *p)
 }
 
 void play_bytes(struct play *p, enum side from, unsigned flags,
-                const uint32_t numbers[2], struct span bytes)
+                struct play_numbers at, struct span bytes)
 {
     const uint64_t server = 0x0100000a; /* 10.0.0.1, bytes in wire order */
     uint64_t client = __builtin_bswap32(p->client);
@@ -85,8 +85,8 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
         .key = {{client_low ? client : server, 0, client_low ? server : client,
                  0, low << 48 | high << 32 | 4}},
         .tag = p->tag,
-        .seq = numbers[0],
-        .ack = numbers[1],
+        .seq = at.seq,
+        .ack = at.ack,
         .window = 64000,
         .flags = (uint8_t)flags,
         .scale = TCP_NO_SCALE,
@@ -104,20 +104,19 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
     p->now_ns += 1000;
 }
 
-void play_text(struct play *p, enum side from, unsigned flags, uint32_t seq,
-               uint32_t ack, const char *text)
+void play_text(struct play *p, enum side from, unsigned flags,
+               struct play_numbers at, const char *text)
 {
-    const uint32_t numbers[2] = {seq, ack};
-
-    play_bytes(p, from, flags, numbers, span_str(text));
+    play_bytes(p, from, flags, at, span_str(text));
 }
 
 void play_handshake(struct play *p)
 {
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(CLIENT_ISN + 1, SERVER_ISN + 1),
               "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 1, SERVER_ISN + 1, "");
 }
 
 void play_data(struct play *p, enum side from, uint32_t offset,
@@ -126,9 +125,11 @@ void play_data(struct play *p, enum side from, uint32_t offset,
     uint32_t client = CLIENT_ISN + 1, server = SERVER_ISN + 1;
 
     if (from == SIDE_CLIENT)
-        play_text(p, from, TCP_ACK, client + offset, server + ack_offset, text);
+        play_text(p, from, TCP_ACK,
+                  play_at(client + offset, server + ack_offset), text);
     else
-        play_text(p, from, TCP_ACK, server + offset, client + ack_offset, text);
+        play_text(p, from, TCP_ACK,
+                  play_at(server + offset, client + ack_offset), text);
 }
 
 void play_wait(struct play *p, int64_t ms)

@@ -28,11 +28,19 @@ void play_open(struct play *p, const struct stream_config *c);
 /* Flushes and checks the account. */
 void play_flush(struct play *p);
 void play_close(struct play *p);
-/* One segment; seq and ack are numbers as on the wire. */
+/* The numbers of a segment as on the wire. */
+struct play_numbers {
+    uint32_t seq, ack;
+};
+static inline struct play_numbers play_at(uint32_t seq, uint32_t ack)
+{
+    return (struct play_numbers){seq, ack};
+}
+/* One segment. */
 void play_bytes(struct play *p, enum side from, unsigned flags,
-                const uint32_t numbers[2], struct span bytes);
-void play_text(struct play *p, enum side from, unsigned flags, uint32_t seq,
-               uint32_t ack, const char *text);
+                struct play_numbers at, struct span bytes);
+void play_text(struct play *p, enum side from, unsigned flags,
+               struct play_numbers at, const char *text);
 /* SYN, SYN-ACK, ACK with the numbers above. */
 void play_handshake(struct play *p);
 /* Data of either side at an offset after its SYN, acknowledging ack_offset. */

@@ -37,7 +37,7 @@ static void hear(const char *req, const char *resp, size_t cut, size_t step,
     talk_fin(t, SIDE_SERVER);
     talk_fin(t, SIDE_CLIENT);
     talk_end(t, END_CLOSED, SIDE_SERVER);
-    strcpy(ret_text, t->text);
+    memcpy(ret_text, t->text, t->n + 1);
     talk_close(t);
     free(t);
 }

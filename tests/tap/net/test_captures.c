@@ -251,7 +251,8 @@ static void marks_what_is_missing_in_unsafe_captures(void **state)
                 continue;
             }
             if (r.stream.gap_bytes == 0 ||
-                (json_int_t)(r.stream.delivered_bytes + 40 * r.stream.gaps) <
+                (json_int_t)r.stream.delivered_bytes +
+                        40 * (json_int_t)r.stream.gaps <
                     bytes)
                 fail_msg("%s: %s", name_of(e),
                          json_string_value(json_array_get(want, 0)));

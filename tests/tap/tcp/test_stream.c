@@ -206,7 +206,7 @@ static void a_hole_in_a_one_sided_capture_ends_by_time(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
     play_data(p, SIDE_CLIENT, 0, 0, "abc");
     play_data(p, SIDE_CLIENT, 6, 0, "ghi");
     play_wait(p, 1900);
@@ -220,12 +220,12 @@ static void one_direction_alone_flows_and_finishes(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
     play_data(p, SIDE_SERVER, 0, 18, "HTTP/1.1 200 OK");
     assert_bytes(p, 0, SIDE_SERVER, "HTTP/1.1 200 OK");
-    play_text(p, SIDE_SERVER, TCP_FIN | TCP_ACK, SERVER_ISN + 16,
-              CLIENT_ISN + 19, "");
+    play_text(p, SIDE_SERVER, TCP_FIN | TCP_ACK,
+              play_at(SERVER_ISN + 16, CLIENT_ISN + 19), "");
     play_wait(p, 6000);
     assert_true(stream(p, 0)->ended);
     assert_int_equal(stream(p, 0)->why, END_CLOSED);
@@ -238,10 +238,10 @@ static void begins_in_mid_stream(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_SERVER, TCP_ACK, 77777, 33333, "half an answer");
-    play_text(p, SIDE_CLIENT, TCP_ACK, 33333, 77791, "next");
+    play_text(p, SIDE_SERVER, TCP_ACK, play_at(77777, 33333), "half an answer");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(33333, 77791), "next");
     assert_bytes(p, 0, SIDE_SERVER, "half an answer");
-    play_text(p, SIDE_SERVER, TCP_ACK, 77791, 33337, "");
+    play_text(p, SIDE_SERVER, TCP_ACK, play_at(77791, 33337), "");
     assert_bytes(p, 0, SIDE_CLIENT, "next");
     assert_false(stream(p, 0)->info.client_known);
     assert_false(stream(p, 0)->info.start_seen[SIDE_SERVER]);
@@ -253,8 +253,8 @@ static void bytes_before_the_first_ones_seen_move_the_start(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_ACK, 33340, 1, "second");
-    play_text(p, SIDE_CLIENT, TCP_ACK, 33335, 1, "first");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(33340, 1), "second");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(33335, 1), "first");
     play_wait(p, 1000);
     assert_bytes(p, 0, SIDE_CLIENT, "firstsecond");
     assert_int_equal(play_count(p)->gaps, 0);
@@ -264,9 +264,9 @@ static void a_syn_may_carry_bytes(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "fast");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 5,
-              "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "fast");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 5), "");
     play_data(p, SIDE_CLIENT, 4, 0, " open");
     assert_bytes(p, 0, SIDE_CLIENT, "fast open");
     assert_true(stream(p, 0)->info.start_seen[SIDE_CLIENT]);
@@ -276,10 +276,10 @@ static void a_handshake_may_be_captured_in_any_order(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
     play_data(p, SIDE_CLIENT, 0, 0, "abc");
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
     play_data(p, SIDE_SERVER, 0, 3, "x");
     assert_int_equal(p->rec.n, 1);
     assert_bytes(p, 0, SIDE_CLIENT, "abc");
@@ -291,11 +291,13 @@ static void of_several_syn_acks_the_acknowledged_one_holds(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, 99, CLIENT_ISN + 1, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, play_at(99, CLIENT_ISN + 1),
               "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 1, SERVER_ISN + 1, "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(CLIENT_ISN + 1, SERVER_ISN + 1),
+              "");
     play_data(p, SIDE_SERVER, 0, 0, "hello");
     play_data(p, SIDE_CLIENT, 0, 5, "hi");
     assert_bytes(p, 0, SIDE_SERVER, "hello");
@@ -308,15 +310,16 @@ static void closes_after_both_fins_with_all_bytes(void **state)
     struct play *p = *state;
 
     play_handshake(p);
-    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
-              "bye");
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN,
+              play_at(CLIENT_ISN + 1, SERVER_ISN + 1), "bye");
     assert_false(stream(p, 0)->side[SIDE_CLIENT].closed);
     play_data(p, SIDE_SERVER, 0, 4, "still here");
     assert_true(stream(p, 0)->side[SIDE_CLIENT].closed);
     assert_false(stream(p, 0)->ended);
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 11,
-              CLIENT_ISN + 5, "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 5, SERVER_ISN + 12, "");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 11, CLIENT_ISN + 5), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(CLIENT_ISN + 5, SERVER_ISN + 12),
+              "");
     assert_true(stream(p, 0)->ended);
     assert_int_equal(stream(p, 0)->why, END_CLOSED);
     assert_bytes(p, 0, SIDE_SERVER, "still here");
@@ -327,10 +330,10 @@ static void a_fin_waits_for_the_bytes_before_it(void **state)
     struct play *p = *state;
 
     play_handshake(p);
-    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 7, SERVER_ISN + 1,
-              "");
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN,
+              play_at(CLIENT_ISN + 7, SERVER_ISN + 1), "");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 1, CLIENT_ISN + 1), "");
     assert_int_equal(p->rec.n, 0);
     play_data(p, SIDE_CLIENT, 0, 1, "abcdef");
     assert_bytes(p, 0, SIDE_CLIENT, "abcdef");
@@ -372,8 +375,8 @@ static void bytes_that_acknowledge_a_late_fin_come_with_it(void **state)
     play_data(p, SIDE_SERVER, 0, 0, "all");
     play_data(p, SIDE_CLIENT, 0, 4, "more");
     assert_int_equal(stream(p, 0)->side[SIDE_CLIENT].n, 0);
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 4, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 4, CLIENT_ISN + 1), "");
     assert_bytes(p, 0, SIDE_CLIENT, "more");
     assert_true(stream(p, 0)->side[SIDE_SERVER].closed);
 }
@@ -398,12 +401,13 @@ static void late_packets_of_a_closed_connection_open_no_other(void **state)
     struct play *p = *state;
 
     play_handshake(p);
-    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
-              "bye");
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 5,
-              "");
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN,
+              play_at(CLIENT_ISN + 1, SERVER_ISN + 1), "bye");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 1, CLIENT_ISN + 5), "");
     assert_true(stream(p, 0)->ended);
-    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 5, SERVER_ISN + 2, "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(CLIENT_ISN + 5, SERVER_ISN + 2),
+              "");
     play_data(p, SIDE_CLIENT, 0, 0, "bye");
     play_data(p, SIDE_SERVER, 0, 4, "beyond");
     assert_int_equal(p->rec.n, 1);
@@ -418,10 +422,10 @@ static void late_packets_keep_a_closed_connection_in_mind(void **state)
     struct play *p = *state;
 
     play_handshake(p);
-    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
-              "bye");
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 5,
-              "");
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN,
+              play_at(CLIENT_ISN + 1, SERVER_ISN + 1), "bye");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 1, CLIENT_ISN + 5), "");
     play_wait(p, 50000);
     play_data(p, SIDE_CLIENT, 0, 0, "bye");
     play_data(p, SIDE_CLIENT, 0, 0, "hey");
@@ -438,10 +442,10 @@ static void a_new_syn_after_the_end_is_a_new_connection(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_CLIENT, 0, 0, "one");
-    play_text(p, SIDE_SERVER, TCP_RST | TCP_ACK, SERVER_ISN + 1, CLIENT_ISN + 4,
-              "");
-    play_text(p, SIDE_CLIENT, TCP_SYN, 900000, 0, "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, 900001, 1, "two");
+    play_text(p, SIDE_SERVER, TCP_RST | TCP_ACK,
+              play_at(SERVER_ISN + 1, CLIENT_ISN + 4), "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(900000, 0), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(900001, 1), "two");
     assert_int_equal(p->rec.n, 2);
     assert_int_equal(stream(p, 0)->why, END_RESET);
     assert_int_equal(stream(p, 0)->by, SIDE_SERVER);
@@ -483,7 +487,7 @@ static void an_unused_connection_outlives_the_half_open_ones(void **state)
 
     play_handshake(p);
     p->port++;
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
     play_wait(p, 30000);
     assert_int_equal(play_count(p)->closed, 1);
     p->port--;
@@ -512,10 +516,10 @@ static void a_mirror_may_tag_each_direction_differently(void **state)
     struct play *p = *state;
 
     p->tag = 10;
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
     p->tag = 20;
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
     p->tag = 10;
     play_data(p, SIDE_CLIENT, 0, 0, "ping");
     p->tag = 20;

@@ -57,9 +57,8 @@ static void model_put(struct model *m, size_t at, struct span bytes)
 
 static void push_at(struct play *p, uint32_t isn, size_t at, struct span bytes)
 {
-    const uint32_t numbers[2] = {isn + 1 + (uint32_t)at, SERVER_ISN + 1};
-
-    play_bytes(p, SIDE_CLIENT, TCP_ACK, numbers, bytes);
+    play_bytes(p, SIDE_CLIENT, TCP_ACK,
+               play_at(isn + 1 + (uint32_t)at, SERVER_ISN + 1), bytes);
 }
 
 static void assert_model(const struct play *p, const struct model *m, size_t n)
@@ -139,8 +138,9 @@ static void random_stream(uint32_t seed)
     memset(&m, 0, sizeof(m));
     c.history_bytes = 1 << 16; /* keep all, so that all can be compared */
     play_open(&p, &c);
-    play_text(&p, SIDE_CLIENT, TCP_SYN, isn, 0, "");
-    play_text(&p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, isn + 1, "");
+    play_text(&p, SIDE_CLIENT, TCP_SYN, play_at(isn, 0), "");
+    play_text(&p, SIDE_SERVER, TCP_SYN | TCP_ACK, play_at(SERVER_ISN, isn + 1),
+              "");
     for (size_t front = 0; front < TOTAL;) {
         size_t at = front + draw(REACH), n = 1 + draw(draw(4) ? 300 : 6000);
 
@@ -179,7 +179,7 @@ static void a_flood_of_syns_pushes_out_no_connection_in_use(void **state)
     }
     for (uint32_t i = 0; i < 100000; i++) {
         p->client = 0x0b000000 + i;
-        play_text(p, SIDE_CLIENT, TCP_SYN, i, 0, "");
+        play_text(p, SIDE_CLIENT, TCP_SYN, play_at(i, 0), "");
     }
     assert_int_equal(p->rec.n, 16); /* nothing is told of empty ones */
     assert_int_equal(play_count(p)->opened, 100016);
@@ -266,7 +266,7 @@ static void an_unanswered_syn_changes_nothing(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_CLIENT, 0, 0, "one");
-    play_text(p, SIDE_CLIENT, TCP_SYN, 777777, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(777777, 0), "");
     play_data(p, SIDE_CLIENT, 3, 0, "two");
     play_data(p, SIDE_SERVER, 0, 6, "ok");
     assert_int_equal(p->rec.n, 1);
@@ -280,10 +280,10 @@ static void an_answered_syn_replaces_the_connection(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_CLIENT, 0, 0, "old");
-    play_text(p, SIDE_CLIENT, TCP_SYN, 777777, 0, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, 888888, 777778, "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, 777778, 888889, "new");
-    play_text(p, SIDE_SERVER, TCP_ACK, 888889, 777781, "yes");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(777777, 0), "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, play_at(888888, 777778), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(777778, 888889), "new");
+    play_text(p, SIDE_SERVER, TCP_ACK, play_at(888889, 777781), "yes");
     assert_int_equal(p->rec.n, 2);
     assert_int_equal(stream(p, 0)->why, END_SUPERSEDED);
     assert_bytes(p, 0, SIDE_CLIENT, "old");
@@ -299,8 +299,9 @@ static void a_reset_outside_the_window_is_refused(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_CLIENT, 0, 0, "abc");
-    play_text(p, SIDE_SERVER, TCP_RST, SERVER_ISN + 1 + 1000000, 0, "");
-    play_text(p, SIDE_CLIENT, TCP_RST, CLIENT_ISN - 70000, 0, "");
+    play_text(p, SIDE_SERVER, TCP_RST, play_at(SERVER_ISN + 1 + 1000000, 0),
+              "");
+    play_text(p, SIDE_CLIENT, TCP_RST, play_at(CLIENT_ISN - 70000, 0), "");
     play_wait(p, 10000);
     assert_false(stream(p, 0)->ended);
     assert_int_equal(play_count(p)->resets_refused, 2);
@@ -312,7 +313,7 @@ static void a_forged_reset_is_disproved_by_its_sender_going_on(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_SERVER, 0, 0, "to");
-    play_text(p, SIDE_SERVER, TCP_RST, SERVER_ISN + 3, 0, "");
+    play_text(p, SIDE_SERVER, TCP_RST, play_at(SERVER_ISN + 3, 0), "");
     play_data(p, SIDE_SERVER, 2, 0, "kens");
     play_wait(p, 10000);
     assert_false(stream(p, 0)->ended);
@@ -326,7 +327,7 @@ static void a_true_reset_ends_both_sides_and_keeps_late_bytes(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_SERVER, 0, 0, "to");
-    play_text(p, SIDE_CLIENT, TCP_RST, CLIENT_ISN + 1, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_RST, play_at(CLIENT_ISN + 1, 0), "");
     play_data(p, SIDE_SERVER, 2, 0, "kens"); /* was on its way */
     play_wait(p, 6000);
     assert_true(stream(p, 0)->ended);
@@ -341,7 +342,8 @@ static void the_text_within_a_reset_is_no_stream(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_SERVER, 0, 0, "abc");
-    play_text(p, SIDE_SERVER, TCP_RST, SERVER_ISN + 4, 0, "no such port");
+    play_text(p, SIDE_SERVER, TCP_RST, play_at(SERVER_ISN + 4, 0),
+              "no such port");
     play_wait(p, 6000);
     assert_bytes(p, 0, SIDE_SERVER, "abc");
     assert_int_equal(play_count(p)->refused_reset, 12);
@@ -353,8 +355,8 @@ static void a_forged_fin_is_disproved_by_more_bytes(void **state)
 
     play_handshake(p);
     play_data(p, SIDE_SERVER, 0, 0, "to");
-    play_text(p, SIDE_SERVER, TCP_FIN | TCP_ACK, SERVER_ISN + 3, CLIENT_ISN + 1,
-              "");
+    play_text(p, SIDE_SERVER, TCP_FIN | TCP_ACK,
+              play_at(SERVER_ISN + 3, CLIENT_ISN + 1), "");
     play_data(p, SIDE_SERVER, 2, 0, "kens");
     play_data(p, SIDE_CLIENT, 0, 6, "");
     assert_false(stream(p, 0)->side[SIDE_SERVER].closed);
@@ -367,10 +369,10 @@ static void what_goes_on_after_the_end_is_a_connection(void **state)
     struct play *p = *state;
 
     play_handshake(p);
-    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN, CLIENT_ISN + 1, SERVER_ISN + 1,
-              "bye");
-    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN, SERVER_ISN + 1, CLIENT_ISN + 5,
-              "");
+    play_text(p, SIDE_CLIENT, TCP_ACK | TCP_FIN,
+              play_at(CLIENT_ISN + 1, SERVER_ISN + 1), "bye");
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_FIN,
+              play_at(SERVER_ISN + 1, CLIENT_ISN + 5), "");
     play_wait(p, 10000);
     play_data(p, SIDE_SERVER, 0, 3, "hello");
     play_data(p, SIDE_CLIENT, 3, 5, "hi");
@@ -444,9 +446,9 @@ static void a_challenge_of_an_older_connection_is_no_gap(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
-    play_text(p, SIDE_SERVER, TCP_ACK, 700000000, 900000000, "");
-    play_text(p, SIDE_CLIENT, TCP_RST, 900000000, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
+    play_text(p, SIDE_SERVER, TCP_ACK, play_at(700000000, 900000000), "");
+    play_text(p, SIDE_CLIENT, TCP_RST, play_at(900000000, 0), "");
     play_wait(p, 3000);
     play_handshake(p);
     play_data(p, SIDE_CLIENT, 0, 0, "hi");
@@ -464,11 +466,13 @@ static void a_second_copy_under_other_numbers_harms_nothing(void **state)
     struct play *p = *state;
     uint32_t far = UINT32_C(1500000000);
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN + far, far, "");
-    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, SERVER_ISN, CLIENT_ISN + 1,
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK, play_at(SERVER_ISN + far, far),
               "");
-    play_text(p, SIDE_CLIENT, TCP_ACK, CLIENT_ISN + 1, SERVER_ISN + 1, "");
+    play_text(p, SIDE_SERVER, TCP_SYN | TCP_ACK,
+              play_at(SERVER_ISN, CLIENT_ISN + 1), "");
+    play_text(p, SIDE_CLIENT, TCP_ACK, play_at(CLIENT_ISN + 1, SERVER_ISN + 1),
+              "");
     play_data(p, SIDE_CLIENT, 0, 0, "hi");
     for (uint32_t i = 0; i < 8; i++) {
         play_data(p, SIDE_SERVER, far + 4 * i, 2, "tick");
@@ -485,7 +489,7 @@ static void what_acknowledges_lost_bytes_twice_makes_a_gap(void **state)
 {
     struct play *p = *state;
 
-    play_text(p, SIDE_CLIENT, TCP_SYN, CLIENT_ISN, 0, "");
+    play_text(p, SIDE_CLIENT, TCP_SYN, play_at(CLIENT_ISN, 0), "");
     play_data(p, SIDE_SERVER, 0, 5, "");
     play_data(p, SIDE_SERVER, 0, 9, "");
     play_wait(p, 3000);
