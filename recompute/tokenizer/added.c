@@ -23,14 +23,6 @@ void added_fini(struct added *a)
     pattern_close(a->space_last);
 }
 
-const struct added_token *added_find(const struct added *a, uint32_t id)
-{
-    for (size_t i = 0; i < a->n; i++)
-        if (a->tokens[i].id == id)
-            return &a->tokens[i];
-    return NULL;
-}
-
 /* The first token in v[low..high) whose byte at depth is at least c. */
 static size_t lower(const struct added_set *s, size_t low, size_t high,
                     size_t depth, unsigned c)

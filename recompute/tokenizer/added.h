@@ -41,8 +41,6 @@ int added_init(const json_t *list, const struct vocabulary *v,
                const struct normalizer *n, struct added *ret_a,
                struct error *w);
 void added_fini(struct added *a);
-/* NULL: none. */
-const struct added_token *added_find(const struct added *a, uint32_t id);
 
 /* Adds text to out, cut at the tokens of the set. -ENOMEM, -EIO. */
 int added_cut(const struct added *a, const struct added_set *set,

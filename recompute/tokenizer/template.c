@@ -180,11 +180,6 @@ int template_open(const char *dir, const struct template **ret_t,
     return err;
 }
 
-bool template_known(const struct template *t)
-{
-    return t->known;
-}
-
 bool template_special(const struct template *t)
 {
     return t->special;

@@ -173,11 +173,6 @@ void tokenizer_close(struct tokenizer *t)
     free(t);
 }
 
-uint32_t tokenizer_size(const struct tokenizer *t)
-{
-    return t->size;
-}
-
 struct span tokenizer_bytes(const struct tokenizer *t, uint32_t id)
 {
     if (id >= t->size)

@@ -364,9 +364,9 @@ const struct gguf_value *gguf_value_at(const struct gguf *g, size_t i)
 
 const struct gguf_value *gguf_value(const struct gguf *g, const char *key)
 {
-    for (size_t i = 0; i < g->n_values; i++)
-        if (span_eq_str(g->values[i].key, key))
-            return &g->values[i];
+    for (size_t i = 0; i < gguf_values(g); i++)
+        if (span_eq_str(gguf_value_at(g, i)->key, key))
+            return gguf_value_at(g, i);
     return NULL;
 }
 

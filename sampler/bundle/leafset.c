@@ -115,13 +115,6 @@ size_t leafset_from(const struct leafset *s, uint64_t seq)
     return low;
 }
 
-const struct bundle_leaf *leafset_find(const struct leafset *s, uint64_t seq)
-{
-    size_t i = leafset_from(s, seq);
-
-    return i < s->n && s->leaves[i].seq == seq ? &s->leaves[i] : NULL;
-}
-
 bool leaf_is(const struct bundle_leaf *l, const char *kind)
 {
     return l->kind != NULL && strcmp(l->kind->name, kind) == 0;

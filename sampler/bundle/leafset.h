@@ -29,8 +29,6 @@ struct leafset {
 enum parse leafset_parse(struct span text, struct leafset *ret_s,
                          size_t *ret_at, const char **ret_why);
 void leafset_fini(struct leafset *s);
-/* The leaf with this seq, or NULL. */
-const struct bundle_leaf *leafset_find(const struct leafset *s, uint64_t seq);
 /* Position of the first leaf with seq >= this. */
 size_t leafset_from(const struct leafset *s, uint64_t seq);
 

@@ -169,22 +169,6 @@ static struct upper at_most_failed(uint64_t units, uint64_t bad, uint64_t drawn,
     return sum;
 }
 
-uint32_t bound_miss_ppm(uint64_t units, uint64_t bad, uint64_t drawn)
-{
-    struct upper p;
-    uint32_t ppm = 0;
-
-    assert(bad <= units && drawn <= units);
-    p = miss(units, bad, drawn);
-    for (uint32_t step = 1 << 19; step != 0; step >>= 1) {
-        struct risk r = {ppm + step - 1, PPM};
-
-        if (ppm + step <= PPM && !at_most(p, r))
-            ppm += step;
-    }
-    return ppm;
-}
-
 uint64_t bound_sample_size(uint64_t units, uint64_t bad, struct risk risk)
 {
     uint64_t low = 0, high = units; /* high is enough, as bad > 0 */

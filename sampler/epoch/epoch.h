@@ -71,8 +71,6 @@ int epoch_status(struct sampler *s, uint64_t epoch, uint64_t now_ns,
  * policy is recorded; -EBADMSG: it does not parse. */
 int epoch_close(struct sampler *s, const char *reason, uint64_t *ret_epoch);
 
-/* Which epoch a party has to reveal for next. -ENOENT: none. */
-int epoch_awaits(struct sampler *s, const char *party, uint64_t *ret_epoch);
 /* Records a reveal once a checkpoint stands between it and the close.
  * -ENOENT: no epoch waits for this party; -EKEYREJECTED: the value does not
  * lead to the party's chain. */

@@ -53,16 +53,6 @@ static int first_awaiting(struct sampler *s, const char *party,
     return err;
 }
 
-int epoch_awaits(struct sampler *s, const char *party, uint64_t *ret_epoch)
-{
-    struct epoch_status st;
-    int err = first_awaiting(s, party, &st);
-
-    if (err == 0)
-        *ret_epoch = st.epoch;
-    return err;
-}
-
 /* Epoch e of a chain that serves from f is e - f + 1 steps below the head. */
 static int check_chain(struct sampler *s, const struct epoch_status *st,
                        const char *party, const uint8_t value[32])

@@ -38,7 +38,7 @@ static void answer(const char *api, const struct request_model *m,
 
 int main(int argc, char **argv)
 {
-    struct model_config config = {.context = 1 << 20};
+    struct model_config config = {.context = 1 << 20, .vocab = 1 << 20};
     struct request_model m = {.config = &config};
     struct tokenizer *t;
     struct error error = {""};
@@ -54,7 +54,6 @@ int main(int argc, char **argv)
         return 3;
     }
     m.tokenizer = t;
-    config.vocab = tokenizer_size(t);
     while ((n = getline(&line, &room, stdin)) > 0)
         answer(argv[1], &m, span_of(line, (size_t)n));
     free(line);

@@ -28,8 +28,6 @@ int template_open(const char *dir, const struct template **ret_t,
                   struct error *ret_error);
 /* The row for this exact text; text with p NULL: the model has none. */
 const struct template *template_find(struct span text);
-/* False: unknown, nothing can be rendered. */
-bool template_known(const struct template *t);
 /* Whether the text is to be encoded with the tokens around it. */
 bool template_special(const struct template *t);
 const char *template_name(const struct template *t); /* for the log */

@@ -27,9 +27,6 @@ int tokenizer_parse(struct span json, struct tokenizer **ret_t,
                     struct error *ret_error);
 void tokenizer_close(struct tokenizer *t);
 
-/* One more than the largest id. */
-uint32_t tokenizer_size(const struct tokenizer *t);
-
 /*
  * text is UTF-8 (else -EILSEQ). Names of added tokens in the text become those
  * tokens. special: the post-processor adds what belongs around a text, such as

@@ -31,9 +31,6 @@ struct risk {
  * (Bonferroni). confidence_ppm < PPM, parts > 0. */
 struct risk risk_of(uint32_t confidence_ppm, uint64_t parts);
 
-/* P(no bad unit among the drawn), in ppm, rounded up. bad, drawn <= units. */
-uint32_t bound_miss_ppm(uint64_t units, uint64_t bad, uint64_t drawn);
-
 /* Smallest sample that misses all `bad` units with probability at most risk.
  * 0 < bad <= units. */
 uint64_t bound_sample_size(uint64_t units, uint64_t bad, struct risk risk);

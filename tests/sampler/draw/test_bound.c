@@ -162,17 +162,6 @@ static void one_failure_more_never_lowers_the_bound(void **state)
     }
 }
 
-static void missing_is_rounded_up(void **state)
-{
-    (void)state;
-    assert_int_equal(bound_miss_ppm(3, 1, 1), 666667);
-    /* Exactly 999540 ppm: a tie goes one up, as bound.h says. */
-    assert_int_equal(bound_miss_ppm(1000000, 1, 460), 999541);
-    assert_int_equal(bound_miss_ppm(1000000, 10000, 459) <= 10000, true);
-    assert_int_equal(bound_miss_ppm(10, 0, 10), PPM);
-    assert_int_equal(bound_miss_ppm(10, 5, 6), 0);
-}
-
 static void a_share_is_rounded_to_units_that_reach_it(void **state)
 {
     (void)state;
@@ -219,7 +208,6 @@ int main(void)
         cmocka_unit_test(nothing_drawn_bounds_nothing),
         cmocka_unit_test(everything_failed_leaves_everything_possible),
         cmocka_unit_test(one_failure_more_never_lowers_the_bound),
-        cmocka_unit_test(missing_is_rounded_up),
         cmocka_unit_test(a_share_is_rounded_to_units_that_reach_it),
         cmocka_unit_test(strata_share_the_risk_unless_certain),
         cmocka_unit_test(one_stratum_keeps_the_whole_risk),

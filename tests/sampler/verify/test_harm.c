@@ -49,7 +49,6 @@ static void put(struct bundle *b, const char *name, struct span bytes)
 static struct span leaf_in(struct bundle *b, uint64_t seq)
 {
     struct leafset set;
-    const struct bundle_leaf *l;
     const char *why;
     struct span bytes;
     size_t at;
@@ -57,9 +56,9 @@ static struct span leaf_in(struct bundle *b, uint64_t seq)
     assert_int_equal(
         leafset_parse(bundle_bytes(file(b, "log/leaves")), &set, &at, &why),
         PARSE_OK);
-    l = leafset_find(&set, seq);
-    assert_non_null(l);
-    bytes = l->bytes;
+    at = leafset_from(&set, seq);
+    assert_true(at < set.n && set.leaves[at].seq == seq);
+    bytes = set.leaves[at].bytes;
     leafset_fini(&set);
     return bytes;
 }
