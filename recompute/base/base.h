@@ -9,6 +9,7 @@
  *     cpu.h         what this processor runs, and whether it computes as
  *                   IEEE 754 says
  *     float.h       numbers and their bits
+ *     evidence.h    what equal logprobs say against chance
  *
  * Arrows: base sees the store's public headers; numerics, weights, tokenizer,
  * engines, search, compare and job see base.

@@ -1,11 +1,15 @@
 /*
  * choice.c - tokens, logprobs and length of one choice:
- * compare_state.h.
+ * choice.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compare/choice.h"
+
 #include <string.h>
 
-#include "compare/compare_state.h"
+#include "compare/envelope.h"
+#include "compare/logprob.h"
+#include "compare/text.h"
 
 /* The API told the choice's tokens so that they can be compared. */
 static bool has_tokens(const struct api_choice *c)

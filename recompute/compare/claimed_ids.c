@@ -4,30 +4,54 @@
  */
 #include "compare/claimed_ids.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "store/dialect.h"
 
-static void put_be32(struct buffer *out, uint32_t v)
-{
-    uint8_t bytes[] = {(uint8_t)(v >> 24), (uint8_t)(v >> 16),
-                       (uint8_t)(v >> 8), (uint8_t)v};
-
-    buffer_add(out, span_of(bytes, sizeof bytes));
-}
-
-bool claimed_ids(const struct api_exchange *x, struct buffer *out)
+static bool has_ids(const struct api_exchange *x)
 {
     const struct api_answer *a = &x->answer;
 
-    if (a->n_choices != x->request.n_prompts * x->request.n)
-        return false;
     for (size_t i = 0; i < a->n_choices; i++) {
         const struct api_choice *c = &a->choices[i];
 
         if (c->index != i || !c->has_ids || c->n_tokens == 0)
             return false;
-        put_be32(out, (uint32_t)c->n_tokens);
-        for (size_t t = 0; t < c->n_tokens; t++)
-            put_be32(out, (uint32_t)c->tokens[t].chosen.id);
     }
-    return a->n_choices != 0 && !out->failed;
+    return a->n_choices != 0 &&
+           a->n_choices == x->request.n_prompts * x->request.n;
+}
+
+static uint8_t *put_be32(uint8_t *to, uint32_t v)
+{
+    for (unsigned shift = 32; shift > 0; shift -= 8)
+        *to++ = (uint8_t)(v >> (shift - 8));
+    return to;
+}
+
+int claimed_ids(const struct api_exchange *x, uint8_t **ret_bytes,
+                size_t *ret_n)
+{
+    const struct api_answer *a = &x->answer;
+    size_t numbers = a->n_choices;
+    uint8_t *bytes, *to;
+
+    if (!has_ids(x))
+        return -ENODATA;
+    for (size_t i = 0; i < a->n_choices; i++)
+        numbers += a->choices[i].n_tokens;
+    bytes = to = calloc(numbers, sizeof(uint32_t));
+    if (bytes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < a->n_choices; i++) {
+        const struct api_choice *c = &a->choices[i];
+
+        to = put_be32(to, (uint32_t)c->n_tokens);
+        for (size_t t = 0; t < c->n_tokens; t++)
+            to = put_be32(to, (uint32_t)c->tokens[t].chosen.id);
+    }
+    *ret_bytes = bytes;
+    *ret_n = (size_t)(to - bytes);
+    return 0;
 }

@@ -5,12 +5,14 @@
 #ifndef CLAIMED_IDS_H
 #define CLAIMED_IDS_H
 
-#include "tokenizer/pattern/pieces.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct api_exchange;
 
-/* Appends the payload `ids` (store/job.h) for every answer that the request
- * asked for; false, with nothing usable in out, if one of them lacks ids. */
-bool claimed_ids(const struct api_exchange *x, struct buffer *out);
+/* The payload `ids` (store/job.h) with every answer that the request asked for;
+ * the caller frees it. -ENODATA: one of them lacks ids; -ENOMEM. */
+int claimed_ids(const struct api_exchange *x, uint8_t **ret_bytes,
+                size_t *ret_n);
 
 #endif

@@ -1,5 +1,20 @@
 /*
- * compare.h - one claimed answer against what was recomputed.
+ * compare.h - one claimed answer against what was recomputed: the daemon
+ * assay-compare, and what the worker asks about an alternative.
+ *
+ *     claim, results --comparer--> reason        cannot be compared: why
+ *                                  compare
+ *                                    candidates  which of several is meant
+ *                                    choice      tokens; or text alone
+ *                                      logprob   at the digits of the wire
+ *                                    envelope    what stands around them
+ *                                       |
+ *                                  comparison --> verdict_record --> outbox
+ *
+ * It knows records and the wire's JSON and no engine: what it needs of one
+ * stands in the result (route, level, forward_runs, several candidates). The
+ * files that compare write into one compare_state, from which the comparison
+ * is left: evidence, judgement, and the rows that the page shows.
  *
  * Each choice is compared token by token where the API told its tokens, by id
  * or else by bytes, and by its text otherwise. Logprobs are compared as
@@ -7,8 +22,8 @@
  * prints fewer digits than a float32 needs, in all of an answer, is compared
  * at the digits it prints, and evidence_bits says how much that leaves: for
  * each logprob the bits of its significand that the digits can show, 24 at
- * most; after a search it is what llama/search.h says of the equal ones. An end
- * token that the API leaves out is no difference.
+ * most; after a search it is what base/evidence.h says of the equal ones. An
+ * end token that the API leaves out is no difference.
  *
  * Where a result lists several candidates for a choice, the claim is held
  * against the one that goes with it the farthest; what equals none of them is
@@ -22,22 +37,8 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "base/arena.h"
-#include "store/dialect.h"
-#include "store/differences.h"
+#include "compare/comparison.h"
 #include "store/job.h"
-#include "store/verdict.h"
-
-struct comparison {
-    struct evidence evidence;
-    struct judgement judgement;
-    uint64_t evidence_bits;
-    bool by_text; /* of a choice only the text was told */
-    struct differences differences;
-    char envelope[256];               /* names of differing fields, by commas */
-    const struct difference_row *row; /* at the judgement's place, or NULL */
-    struct arena arena;               /* owns the rest */
-};
 
 /*
  * The claim's answer against all runs' results, in the order of the runs, at
@@ -45,14 +46,5 @@ struct comparison {
  */
 int compare(const struct claim *c, const struct result *runs, size_t n,
             struct comparison *ret_c);
-void compare_fini(struct comparison *c);
-
-/* Ends at once as uncheckable for this reason; needs no compare_fini. */
-struct comparison compare_refused(const char *reason);
-
-/* Why this claim cannot be compared with anything; NULL: it can. x: its parsed
- * exchange. */
-const char *compare_reason(const struct claim *c, enum parse parsed,
-                           const struct api_exchange *x);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "compare/claimed_ids.h"
 #include "compare/compare.h"
+#include "compare/reason.h"
 #include "compare/verdict_record.h"
 #include "config/exit.h"
 #include "config/log.h"
@@ -127,20 +128,23 @@ static int tell_claimed(struct comparer *c, const struct claim *claim,
                         const struct api_exchange *x)
 {
     struct unit_key k = {.epoch = claim->epoch};
-    struct buffer ids = {0};
-    bool has = claimed_ids(x, &ids);
-    struct payload payload = {"ids", span_of(ids.p, ids.n)};
+    uint8_t *ids = NULL;
+    size_t n = 0;
+    int err = claimed_ids(x, &ids, &n);
+    bool has = err == 0;
+    struct payload payload = {"ids", span_of(ids, n)};
     struct record record;
     struct put put = {"claimed", &record, &payload, has ? 1 : 0};
-    int err;
 
+    if (err == -ENOMEM)
+        return err;
     record_init(&record);
     record_u64(&record, "epoch", claim->epoch);
     record_hex(&record, "object", span_of(claim->unit, 32));
     record_text(&record, "status", span_str(has ? "ids" : "no_ids"));
     record_u64(&record, "n", has ? x->answer.n_choices : 0);
-    err = ids.failed ? -ENOMEM : outbox_put(&c->out, &put);
-    buffer_fini(&ids);
+    err = outbox_put(&c->out, &put);
+    free(ids);
     memcpy(k.unit, claim->unit, sizeof k.unit);
     if (err == 0)
         remember(&c->told, &k);

@@ -1,13 +1,14 @@
 /*
  * envelope.c - what stands around the tokens: text, usage, finish
- * reason, model name. compare_state.h.
+ * reason, model name. envelope.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compare/envelope.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "compare/compare_state.h"
 #include "store/utf8.h"
 
 enum { FIELDS_MAX = 64, BEFORE_BYTES = 64, SHOWN_BYTES = 512 };

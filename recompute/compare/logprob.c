@@ -1,15 +1,16 @@
 /*
  * logprob.c - two logprobs at the digits that the wire shows:
- * compare_state.h.
+ * logprob.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compare/logprob.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/compare_state.h"
-#include "search/evidence.h"
+#include "base/evidence.h"
 
 enum { FLOAT_DIGITS = 9, SIGNIFICAND_BITS = 24 };
 

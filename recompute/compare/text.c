@@ -1,11 +1,12 @@
 /*
  * text.c - a choice of which the API gave the text alone, against the
- * recomputed tokens: compare_state.h.
+ * recomputed tokens: text.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compare/text.h"
+
 #include <string.h>
 
-#include "compare/compare_state.h"
 #include "store/utf8.h"
 
 static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */

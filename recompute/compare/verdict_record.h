@@ -5,7 +5,8 @@
 #ifndef VERDICT_RECORD_H
 #define VERDICT_RECORD_H
 
-#include "compare/compare.h"
+#include "compare/comparison.h"
+#include "store/job.h"
 #include "store/record.h"
 
 /* Writes the keys of kind `verdict`. first: the first run's result, or NULL.

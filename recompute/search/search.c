@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/evidence.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/recipe.h"
 #include "engine/llama/sampler/sampler.h"
-#include "search/evidence.h"
 #include "search/search_attempt.h"
 #include "search/search_desk.h"
 #include "store/dialect.h"

@@ -18,6 +18,7 @@
 #include "capture.h"
 #include "engine/llama/answers.h"
 #include "engine/llama/deployed.h"
+#include "engine/llama/recipe_choice.h"
 #include "engine/llama/sampler/sampler.h"
 #include "engine/llama/schedule/feed.h"
 #include "engine/llama/vocab/chat.h"

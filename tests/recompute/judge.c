@@ -18,6 +18,7 @@
 #include "job/deployment.h"
 #include "job/run.h"
 #include "recompute/error.h"
+#include "store/dialect.h"
 #include "store/record.h"
 
 static struct deployment model;
@@ -43,7 +44,7 @@ static void print(const struct comparison *x)
 }
 
 /* The ids of a claim for its forced job, if it has them. */
-static bool take_ids(const struct claim *c, struct buffer *ids)
+static bool take_ids(const struct claim *c, uint8_t **ret_ids, size_t *ret_n)
 {
     struct api_exchange x = {0};
     char api[64];
@@ -53,7 +54,7 @@ static bool take_ids(const struct claim *c, struct buffer *ids)
                    (const char *)c->api.p); /* from the test's own list */
     has = dialect_parse(api, c->request, c->response, c->streamed, &x) ==
               PARSE_OK &&
-          claimed_ids(&x, ids);
+          claimed_ids(&x, ret_ids, ret_n) == 0;
     dialect_free(&x);
     return has;
 }
@@ -63,7 +64,8 @@ static void judge(const json_t *o)
     struct run_options options = {&model, 1, "judge", false};
     struct job j = {.epoch = 1, .runs = 1};
     struct claim c = {.epoch = 1, .runs = 1};
-    struct buffer ids = {0};
+    uint8_t *ids = NULL;
+    size_t n_ids = 0;
     struct run run;
     struct comparison x;
 
@@ -74,16 +76,17 @@ static void judge(const json_t *o)
     c.status = (uint32_t)json_integer_value(json_object_get(o, "status"));
     c.streamed = json_is_true(json_object_get(o, "streamed"));
     memcpy(c.manifest, model.manifest.manifest, sizeof c.manifest);
-    if (json_is_true(json_object_get(o, "forced")) && take_ids(&c, &ids))
+    if (json_is_true(json_object_get(o, "forced")) &&
+        take_ids(&c, &ids, &n_ids))
         c.mode = j.mode = JOB_FORCED;
-    j.claimed = span_of(ids.p, ids.n);
+    j.claimed = span_of(ids, n_ids);
     if (run_job(&options, &j, 1, &run) != 0 ||
         compare(&c, &run.result, 1, &x) != 0)
         exit(1);
     print(&x);
     compare_fini(&x);
     run_fini(&run);
-    buffer_fini(&ids);
+    free(ids);
 }
 
 int main(int argc, char **argv)

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/llama/declaration.h"
-#include "engine/llama/recipe.h"
+#include "engine/llama/recipe_choice.h"
 #include "recompute/error.h"
 #include "recompute/model.h"
 

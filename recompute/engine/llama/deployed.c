@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "engine/llama/declaration.h"
 #include "engine/llama/forward/forward.h"
+#include "engine/llama/recipe_choice.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"
 #include "recompute/error.h"

@@ -27,8 +27,8 @@
  * were the same: at the first other one the choice ends, `finish` empty.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_ENGINE_H
-#define LLAMA_ENGINE_H
+#ifndef ENGINE_LLAMA_H
+#define ENGINE_LLAMA_H
 
 #include "recompute/engine.h"
 

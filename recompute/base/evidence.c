@@ -2,7 +2,7 @@
  * evidence.c - bits of evidence, and their price.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "search/evidence.h"
+#include "base/evidence.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
  * of the row move with it), less log2 of the hypotheses tried.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SEARCH_EVIDENCE_H
-#define SEARCH_EVIDENCE_H
+#ifndef EVIDENCE_H
+#define EVIDENCE_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
- * recipe.c - finds the recipe that covers a deployment.
+ * recipe_choice.c - finds the recipe that covers a deployment: recipe_choice.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/recipe.h"
+#include "engine/llama/recipe_choice.h"
 
 #include <dirent.h>
 #include <errno.h>
