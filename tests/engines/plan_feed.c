@@ -41,7 +41,7 @@ struct saved {
 };
 
 struct walk {
-    struct slot slots[PLAN_SLOTS];
+    struct slot slots[LLAMA_SEQUENCES];
     struct saved *saved;
     size_t n_saved, saved_size;
     struct request *requests;
@@ -177,7 +177,7 @@ static int follow(struct walk *w, const struct plan_op *op, size_t *ret_of)
 
 static void walk_fini(struct walk *w)
 {
-    for (size_t i = 0; i < PLAN_SLOTS; i++)
+    for (size_t i = 0; i < LLAMA_SEQUENCES; i++)
         free(w->slots[i].line.ids);
     for (size_t i = 0; i < w->n_saved; i++)
         free(w->saved[i].line.ids);
@@ -192,7 +192,7 @@ static int walk(const struct plan *p, struct walk *w)
 {
     int err = 0;
 
-    for (size_t i = 0; i < PLAN_SLOTS; i++)
+    for (size_t i = 0; i < LLAMA_SEQUENCES; i++)
         w->slots[i].request = SIZE_MAX;
     w->of = calloc(p->n + 1, sizeof *w->of);
     if (w->of == NULL)

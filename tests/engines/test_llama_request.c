@@ -27,8 +27,8 @@ struct tally {
 
 /* Tokens of the slots while the plan runs. */
 struct slots {
-    uint32_t ids[PLAN_SLOTS][SLOT_TOKENS];
-    size_t n[PLAN_SLOTS];
+    uint32_t ids[LLAMA_SEQUENCES][SLOT_TOKENS];
+    size_t n[LLAMA_SEQUENCES];
     uint32_t saved[SAVED][SLOT_TOKENS];
     size_t n_saved[SAVED];
 };

@@ -30,7 +30,7 @@ static void check(struct plan *p, const struct llama_recipe *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct llama_recipe recipes[] = {
-        {.unified = false, .sequences = PLAN_SLOTS},
+        {.unified = false, .sequences = LLAMA_SEQUENCES},
         {.unified = true, .sequences = 4}};
     struct plan p;
     size_t line;

@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/llama/forward/constants.h"
 #include "recompute/error.h"
 #include "recompute/model.h"
-
-/* llama-server without flags. */
-enum { SLOTS = 4, BATCH = 2048, UBATCH = 512 };
 
 /* The text after a word that stands alone, or NULL. */
 static const char *after(const char *text, const char *word)
@@ -318,8 +316,10 @@ static int read_all(const json_t *o, struct declaration *d)
 int declaration_read(struct span json, struct declaration *ret_d,
                      struct error *ret_error)
 {
-    struct declaration d = {
-        .slots = SLOTS, .threads = 1, .n_batch = BATCH, .n_ubatch = UBATCH};
+    struct declaration d = {.slots = LLAMA_SLOTS,
+                            .threads = 1,
+                            .n_batch = LLAMA_BATCH,
+                            .n_ubatch = LLAMA_UBATCH};
     json_error_t e;
 
     json_t *o =

@@ -16,6 +16,7 @@
 #include "base/pool.h"
 #include "engine/llama/declaration.h"
 #include "engine/llama/forward/forward.h"
+#include "engine/llama/forward/kv_split.h"
 #include "engine/llama/recipe_choice.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"
@@ -23,9 +24,7 @@
 #include "recompute/gguf.h"
 #include "recompute/manifest.h"
 
-/* Rows of a stream from which flash attention goes over tiles, and cells from
- * which it may split one row over the engine's threads. */
-enum { ENGINE_MAX = 1 << 20, TILED_ROWS = 64, SPLIT_CELLS = 512 };
+enum { ENGINE_MAX = 1 << 20 };
 
 static int read_declaration(const char *dir, struct declaration *d,
                             struct error *error)
@@ -263,7 +262,7 @@ bool deployed_invariant(const struct deployed *d)
 {
     const struct llama_recipe *r = &d->recipe.run;
 
-    return !r->unified && r->flash && r->n_ubatch < TILED_ROWS &&
-           (r->threads == 1 || r->cells < SPLIT_CELLS) &&
+    return !r->unified && r->flash && r->n_ubatch < LLAMA_FLASH_TILE_ROWS &&
+           llama_kv_part(r, r->cells) == 0 &&
            llama_model_invariant(d->model, &r->build);
 }

@@ -16,7 +16,7 @@
 
 static uint32_t padded(uint32_t n)
 {
-    return (n + 255) / 256 * 256;
+    return (n + LLAMA_KV_PAD - 1) / LLAMA_KV_PAD * LLAMA_KV_PAD;
 }
 
 static int fill_options(struct recipe *r, const struct declaration *d,

@@ -14,7 +14,7 @@
 
 #include "numerics/ggml/ggml.h"
 
-enum { FLASH_TILE = 64, FLASH_ROWS = 64 };
+enum { FLASH_TILE = 64 };
 
 /* out = x / sqrt(mean of x^2 + eps) * w; x^2 summed in double, in order. */
 void ggml_rms_norm_ref(const float *x, const float *w, size_t n, float eps,

@@ -124,6 +124,8 @@ void run_views(struct pass *p)
     }
 }
 
+_Static_assert((int)LLAMA_FLASH_TILE_CELLS == (int)FLASH_TILE, "one tile");
+
 struct attention {
     struct pass *pass;
     uint32_t layer;
@@ -138,7 +140,7 @@ static void attend_heads(const struct pass *p, const struct ggml_head *h)
 
     if (!r->flash)
         k->plain(h, p->selection->stream_rows);
-    else if (p->selection->stream_rows >= FLASH_ROWS &&
+    else if (p->selection->stream_rows >= LLAMA_FLASH_TILE_ROWS &&
              (r->build.any_head || h->dim % r->build.lanes == 0))
         k->tiled(h);
     else

@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/llama/forward/cells.h"
-
-enum { CELLS_PAD = 256, SPLIT_CELLS = 512 };
+#include "engine/llama/forward/kv_split.h"
 
 int llama_find_slot(const struct llama_cache *c, struct llama_token *t,
                     size_t n)
@@ -57,8 +56,7 @@ static uint32_t padded_cells(const struct llama_cache *c,
 
     if (end < t->cell + 1)
         end = t->cell + 1;
-    end = (end + CELLS_PAD - 1) / CELLS_PAD * CELLS_PAD;
-    return end < cells->n ? end : cells->n;
+    return llama_kv_padded(&c->recipe, end);
 }
 
 void llama_select_kernels(const struct llama_cache *c,
@@ -70,17 +68,15 @@ void llama_select_kernels(const struct llama_cache *c,
                                         .first = (uint32_t)p->first,
                                         .stream_rows = stream_rows(c, p),
                                         .borders = room->borders};
-    uint32_t threads = c->recipe.threads, n_kv, chunk;
+    uint32_t n_kv, part;
 
     for (size_t i = 0; i < p->n_all; i++) {
         selection.wanted += p->tokens[i].wanted;
         selection.wanted_first += i < p->first && p->tokens[i].wanted;
     }
     n_kv = p->n_all == 1 ? padded_cells(c, &p->tokens[0]) : 0;
-    if (c->recipe.flash && n_kv >= SPLIT_CELLS) {
-        chunk = (n_kv + threads - 1) / threads;
-        for (uint32_t at = chunk; at < n_kv; at += chunk)
-            room->borders[selection.n_borders++] = at;
-    }
+    part = llama_kv_part(&c->recipe, n_kv);
+    for (uint32_t at = part; part != 0 && at < n_kv; at += part)
+        room->borders[selection.n_borders++] = at;
     *ret_selection = selection;
 }

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/llama/forward/constants.h"
 #include "numerics/ggml/ggml.h"
 
 struct gguf;
@@ -35,12 +36,12 @@ struct llama_recipe {
     bool unified;            /* all sequences in one stream of cells */
     uint32_t sequences;      /* slots (-np; 4 without flags) */
     uint32_t cells;          /* of one stream (n_ctx_seq, or n_ctx unified) */
-    uint32_t n_batch;        /* tokens of one decode call, 2048 */
-    uint32_t n_ubatch;       /* tokens of one ubatch, 512 */
+    uint32_t n_batch;        /* tokens of one decode call */
+    uint32_t n_ubatch;       /* tokens of one ubatch */
     uint32_t threads;        /* of the engine, for one-token ubatches (-t) */
 };
 
-enum { LLAMA_SEQUENCES = 256, LLAMA_LAYERS = 1024 };
+enum { LLAMA_LAYERS = 1024 }; /* more are refused */
 
 /* ---- model: shared, read-only, weights where the file is mapped ---- */
 
@@ -59,7 +60,7 @@ int llama_model_open(const struct gguf *g, struct llama_model **ret_m,
 void llama_model_close(struct llama_model *m);
 const struct llama_shape *llama_model_shape(const struct llama_model *m);
 /* No product of m depends on the rows of its ubatch under this build. (With
- * flash attention and cells >= 512 the attention still may: see choice.) */
+ * flash attention the attention still may, kv_split.h: see choice.) */
 bool llama_model_invariant(const struct llama_model *m,
                            const struct ggml_build *b);
 

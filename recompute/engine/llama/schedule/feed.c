@@ -139,7 +139,7 @@ static struct slot_request *begin(struct reader *r, const char *id,
     }
     q->choice = (uint32_t)number(r, m, "choice", UINT32_MAX);
     q->slot = (uint32_t)number(r, json_object_get(m, "params"), "slot",
-                               PLAN_SLOTS - 1);
+                               LLAMA_SEQUENCES - 1);
     for (size_t i = 0; i < json_array_size(prompt); i++)
         add_id(r, q, json_array_get(prompt, i));
     q->n_prompt = q->n_ids;

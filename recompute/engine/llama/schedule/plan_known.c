@@ -13,9 +13,10 @@
 
 struct knowledge {
     const struct llama_recipe *recipe;
-    bool all;               /* unified: which cell holds what */
-    bool slots[PLAN_SLOTS]; /* what it holds; unified and not all: nothing */
-    bool *saved;            /* by number */
+    bool all;                    /* unified: which cell holds what */
+    bool slots[LLAMA_SEQUENCES]; /* what it holds; unified and not all: nothing
+                                  */
+    bool *saved;                 /* by number */
 };
 
 static void forget(struct knowledge *k)
@@ -43,7 +44,7 @@ static void wait_for_empty(struct knowledge *k, struct plan_op *op)
         k->saved[op->id] = false;
     pass_over(op);
     k->all = true;
-    for (uint32_t s = 0; s < k->recipe->sequences && s < PLAN_SLOTS; s++)
+    for (uint32_t s = 0; s < k->recipe->sequences && s < LLAMA_SEQUENCES; s++)
         k->all = k->all && k->slots[s];
 }
 

@@ -12,7 +12,7 @@
 /* How many positions from 0 on are needed of what a slot holds at this point of
  * the walk, and of each saved state. */
 struct needs {
-    uint32_t slots[PLAN_SLOTS];
+    uint32_t slots[LLAMA_SEQUENCES];
     uint32_t *saved; /* by number */
 };
 

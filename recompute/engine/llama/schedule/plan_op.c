@@ -52,21 +52,21 @@ static bool fill(const struct form *f, const uint32_t *v, struct plan_op *op)
     switch (f->kind) {
     case PLAN_TOKEN:
         *op = (struct plan_op){PLAN_TOKEN, v[3] != 0, v[2], v[0], v[1]};
-        return v[3] <= 1 && op->slot < PLAN_SLOTS;
+        return v[3] <= 1 && op->slot < LLAMA_SEQUENCES;
     case PLAN_DECODE:
     case PLAN_HOLE:
         return true;
     case PLAN_REMOVE:
         op->slot = v[0];
         op->position = v[1];
-        return op->slot < PLAN_SLOTS;
+        return op->slot < LLAMA_SEQUENCES;
     case PLAN_COPY:
     case PLAN_SAVE:
     case PLAN_LOAD:
         op->slot = v[0];
         op->id = v[1];
-        return op->slot < PLAN_SLOTS &&
-               (f->kind != PLAN_COPY || op->id < PLAN_SLOTS);
+        return op->slot < LLAMA_SEQUENCES &&
+               (f->kind != PLAN_COPY || op->id < LLAMA_SEQUENCES);
     }
     return false;
 }

@@ -9,7 +9,7 @@
 #include "store/span.h"
 
 /* A line without its end. PARSE_BAD: it is no operation, or a slot is not below
- * PLAN_SLOTS. */
+ * LLAMA_SEQUENCES. */
 enum parse plan_op_read(struct span line, struct plan_op *ret_op);
 /* Adds it behind the others: -ENOMEM. *size: the room of p->ops. */
 int plan_add(struct plan *p, size_t *size, struct plan_op op);

@@ -39,6 +39,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/llama/forward/constants.h"
+
 enum plan_kind {
     PLAN_TOKEN,
     PLAN_DECODE,
@@ -63,9 +65,7 @@ struct plan {
     uint32_t slots; /* one more than the largest slot named */
 };
 
-enum {
-    PLAN_SLOTS = 256,
-    PLAN_SAVES = 1 << 20 /* numbers of saved states are below that */
-};
+/* Slots are below LLAMA_SEQUENCES, numbers of saved states below that. */
+enum { PLAN_SAVES = 1 << 20 };
 
 #endif
