@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reconcile/query.h"
+#include "config/array.h"
 
 static const char accounts[] =
     "SELECT t.seq,t.unit,t.tap,t.from_ns,"
@@ -19,63 +19,68 @@ static const char accounts[] =
     " AND t.source NOT LIKE 'file:%'"
     " AND (until IS NULL OR until<t.from_ns) ORDER BY t.seq";
 
-static int add(struct downtimes *d, sqlite3_stmt *s)
+static int add(struct downtimes *d, const struct query *q)
 {
-    struct downtime *p = reallocarray(d->p, d->n + 1, sizeof *p);
-    const unsigned char *tap = sqlite3_column_text(s, 2);
-    const void *unit = sqlite3_column_blob(s, 1);
+    struct downtime *p = array_grow(d->p, &d->size, d->n, 1, sizeof *p);
+    struct span unit = query_span(q, 1);
 
     if (p == NULL)
         return -ENOMEM;
     d->p = p;
     p += d->n++;
-    *p = (struct downtime){.seq = (uint64_t)sqlite3_column_int64(s, 0),
-                           .from_ns = sqlite3_column_int64(s, 4),
-                           .to_ns = sqlite3_column_int64(s, 3),
-                           .before_all =
-                               sqlite3_column_type(s, 4) == SQLITE_NULL};
-    if (unit != NULL && sqlite3_column_bytes(s, 1) == (int)sizeof p->unit)
-        memcpy(p->unit, unit, sizeof p->unit);
-    (void)snprintf(p->tap, sizeof p->tap, "%s",
-                   tap != NULL ? (const char *)tap : "");
+    *p = (struct downtime){.seq = query_u64(q, 0),
+                           .from_ns = (int64_t)query_u64(q, 4),
+                           .to_ns = (int64_t)query_u64(q, 3),
+                           .before_all = query_null(q, 4)};
+    if (unit.n == sizeof p->unit)
+        memcpy(p->unit, unit.p, unit.n);
+    (void)snprintf(p->tap, sizeof p->tap, "%s", query_text(q, 2));
     return 0;
 }
 
 int downtimes_load(struct downtimes *d, sqlite3 *db, uint64_t first,
                    int64_t from_ns)
 {
-    sqlite3_stmt *s = NULL;
-    int step = SQLITE_DONE;
-    int rc = query_prepare(db, accounts, "", "", &s);
+    int rc = 0;
+    struct query q = query_open(db, accounts, &rc);
 
-    if (rc == 0)
-        rc = query_bind(s, first, (uint64_t)from_ns);
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-        rc = add(d, s);
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
-    return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
+    query_bind_u64(&q, 1, first);
+    query_bind_i64(&q, 2, from_ns);
+    while (query_next(&q))
+        rc = add(d, &q);
+    query_close(&q);
+    return rc;
 }
 
 int downtimes_accounted(sqlite3 *db, uint64_t first, int64_t *ret_ns)
 {
-    uint64_t ns = INT64_MAX;
-    int rc = query_first(db,
-                         "SELECT coalesce(max(iif(seq<?1,to_ns,0)),?2)"
-                         " FROM traffic WHERE source NOT LIKE 'file:%'",
-                         (int64_t)first, INT64_MAX, &ns);
+    int rc = 0;
+    struct query q = query_open(db,
+                                "SELECT coalesce(max(iif(seq<?1,to_ns,0)),?2)"
+                                " FROM traffic WHERE source NOT LIKE 'file:%'",
+                                &rc);
+    uint64_t ns = 0;
 
-    *ret_ns = (int64_t)ns;
+    query_bind_u64(&q, 1, first);
+    query_bind_u64(&q, 2, INT64_MAX);
+    rc = query_one(&q, &ns);
+    if (rc == 0)
+        *ret_ns = (int64_t)ns;
     return rc;
 }
 
 int downtimes_known(sqlite3 *db, int64_t time_ns, uint64_t *ret_seq)
 {
-    *ret_seq = 0;
-    return query_first(db,
-                       "SELECT iif(count(*)=0,0,"
-                       "coalesce(min(iif(to_ns>=?1,seq,NULL)),?2))"
-                       " FROM traffic WHERE source NOT LIKE 'file:%'",
-                       time_ns, INT64_MAX, ret_seq);
+    int rc = 0;
+    struct query q = query_open(db,
+                                "SELECT iif(count(*)=0,0,"
+                                "coalesce(min(iif(to_ns>=?1,seq,NULL)),?2))"
+                                " FROM traffic WHERE source NOT LIKE 'file:%'",
+                                &rc);
+
+    query_bind_i64(&q, 1, time_ns);
+    query_bind_u64(&q, 2, INT64_MAX);
+    return query_one(&q, ret_seq);
 }
 
 void downtimes_fini(struct downtimes *d)

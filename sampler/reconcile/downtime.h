@@ -11,10 +11,7 @@
 #ifndef SAMPLER_DOWNTIME_H
 #define SAMPLER_DOWNTIME_H
 
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "store/query.h"
 
 struct downtime {
     uint64_t seq;     /* of the account that ends it */
@@ -27,7 +24,7 @@ struct downtime {
 
 struct downtimes {
     struct downtime *p;
-    size_t n;
+    size_t n, size;
 };
 
 /* Those that end in an account from leaf `first` on, or at from_ns or later.

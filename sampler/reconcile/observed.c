@@ -8,51 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char observed_columns[] =
-    "x.seq,x.unit,x.req_first_ns,x.resp_last_ns,x.status,x.api,x.api_id,"
-    "x.tokens_in,x.tokens_out,x.tokens_from,x.complete,x.choices,"
-    "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"
-    " x.api_id<>'' AND y.seq<x.seq),"
-    "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"
-    " x.api_id<>'')";
+#include "config/array.h"
 
-static char *column_text(sqlite3_stmt *s, int i)
+int observed_read(const struct query *q, struct observed *ret_o)
 {
-    const unsigned char *text = sqlite3_column_text(s, i);
+    struct span unit = query_span(q, 1), from = query_span(q, 9);
+    struct observed o = {.seq = query_u64(q, 0),
+                         .from_ns = (int64_t)query_u64(q, 2),
+                         .to_ns = (int64_t)query_u64(q, 3),
+                         .status = query_u64(q, 4),
+                         .tokens_in = query_u64(q, 7),
+                         .tokens_out = query_u64(q, 8),
+                         .complete = query_u64(q, 10) != 0,
+                         .choices = query_u64(q, 11),
+                         .rank = query_u64(q, 12),
+                         .same = query_u64(q, 13)};
 
-    return strdup(text == NULL ? "" : (const char *)text);
-}
-
-int observed_read(sqlite3_stmt *s, struct observed *ret_o)
-{
-    const void *unit = sqlite3_column_blob(s, 1);
-    const unsigned char *from = sqlite3_column_text(s, 9);
-    struct observed o = {
-        .seq = (uint64_t)sqlite3_column_int64(s, 0),
-        .from_ns = sqlite3_column_int64(s, 2),
-        .to_ns = sqlite3_column_int64(s, 3),
-        .status = (uint64_t)sqlite3_column_int64(s, 4),
-        .api = column_text(s, 5),
-        .id = column_text(s, 6),
-        .tokens_in = (uint64_t)sqlite3_column_int64(s, 7),
-        .tokens_out = (uint64_t)sqlite3_column_int64(s, 8),
-        .complete = sqlite3_column_int64(s, 10) != 0,
-        .choices = (uint64_t)sqlite3_column_int64(s, 11),
-        .rank = (uint64_t)sqlite3_column_int64(s, 12),
-        .same = (uint64_t)sqlite3_column_int64(s, 13),
-    };
-
+    if (o.choices == 0)
+        o.choices = 1;
+    if (unit.n == sizeof o.unit)
+        memcpy(o.unit, unit.p, unit.n);
+    o.exact = o.complete &&
+              (span_eq_str(from, "usage") || span_eq_str(from, "tokens"));
+    o.api = strdup(query_text(q, 5));
+    o.id = strdup(query_text(q, 6));
     if (o.api == NULL || o.id == NULL) {
         observed_free(&o);
         return -ENOMEM;
     }
-    if (o.choices == 0)
-        o.choices = 1;
-    if (unit != NULL && sqlite3_column_bytes(s, 1) == (int)sizeof o.unit)
-        memcpy(o.unit, unit, sizeof o.unit);
-    o.exact = o.complete && from != NULL &&
-              (strcmp((const char *)from, "usage") == 0 ||
-               strcmp((const char *)from, "tokens") == 0);
     *ret_o = o;
     return 0;
 }
@@ -82,13 +65,19 @@ bool observed_lacks_id(const struct observed *o)
 
 int sums_add(struct sums *s, const struct sequence_sum *sum)
 {
-    struct sequence_sum *p = reallocarray(s->p, s->n + 1, sizeof *p);
+    struct sequence_sum *p = array_grow(s->p, &s->size, s->n, 1, sizeof *p);
 
     if (p == NULL)
         return -ENOMEM;
     s->p = p;
     p[s->n++] = *sum;
     return 0;
+}
+
+void sums_fini(struct sums *s)
+{
+    free(s->p);
+    memset(s, 0, sizeof *s);
 }
 
 static bool same_prompt(const struct sequence_sum *a,

@@ -23,10 +23,16 @@ struct observed {
 };
 
 /* The columns that observed_read takes, in its order, of `exchange x`. */
-extern const char observed_columns[];
+#define OBSERVED_COLUMNS                                                  \
+    "x.seq,x.unit,x.req_first_ns,x.resp_last_ns,x.status,x.api,x.api_id," \
+    "x.tokens_in,x.tokens_out,x.tokens_from,x.complete,x.choices,"        \
+    "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"        \
+    " x.api_id<>'' AND y.seq<x.seq),"                                     \
+    "(SELECT count(*) FROM exchange y WHERE y.api_id=x.api_id AND"        \
+    " x.api_id<>'')"
 
-/* The row of a statement over observed_columns; 0 or -ENOMEM. */
-int observed_read(sqlite3_stmt *s, struct observed *ret_o);
+/* The row that a question for OBSERVED_COLUMNS came to; 0 or -ENOMEM. */
+int observed_read(const struct query *q, struct observed *ret_o);
 void observed_free(struct observed *o);
 
 /* The engine ran for it and must have told so. */
@@ -37,9 +43,11 @@ bool observed_lacks_id(const struct observed *o);
 /* The sequences taken for one exchange, a sum each. */
 struct sums {
     struct sequence_sum *p;
-    size_t n;
+    size_t n, size;
 };
+/* -ENOMEM. */
 int sums_add(struct sums *s, const struct sequence_sum *sum);
+void sums_fini(struct sums *s);
 
 /* The first flaw of the sums, of their prompts, of their tokens. */
 struct flaw observed_compare(const struct observed *o, const struct sums *s);

@@ -15,19 +15,9 @@
 #include <string.h>
 
 #include "reconcile/downtime.h"
-#include "reconcile/observed.h"
-#include "reconcile/query.h"
-#include "reconcile/stray.h"
+#include "reconcile/open_exchange.h"
 
 enum { NS_PER_MS = 1000000 };
-
-/* An exchange that its id's sequence does not settle. */
-struct open_exchange {
-    struct observed observed;
-    struct sums sums;
-    size_t had; /* sequences by its id */
-    bool in_range;
-};
 
 struct reconciler {
     sqlite3 *db;
@@ -35,8 +25,7 @@ struct reconciler {
     uint64_t first, end;
     const struct reconcile_options *options;
     struct reconcile_counts counts;
-    struct open_exchange *open;
-    size_t n_open;
+    struct open_exchanges open;
     struct strays strays;
     struct downtimes down;
 };
@@ -45,26 +34,25 @@ struct reconciler {
 static int report(struct reconciler *r, struct finding *f, uint64_t seq,
                   bool is_object)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = query_prepare(r->db, "SELECT ", "engine,step,unit",
-                           " FROM batch_step WHERE seq=?1", &s);
+    int rc = 0;
+    struct query q = query_open(
+        r->db, "SELECT engine,step,unit FROM batch_step WHERE seq=?1", &rc);
 
     f->engine = "";
-    if (rc == 0 && seq != 0 &&
-        sqlite3_bind_int64(s, 1, (int64_t)seq) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW) {
-        const void *unit = sqlite3_column_blob(s, 2);
+    query_bind_u64(&q, 1, seq);
+    if (seq != 0 && query_next(&q)) {
+        struct span unit = query_span(&q, 2);
 
-        f->engine = (const char *)sqlite3_column_text(s, 0);
-        f->step = (uint64_t)sqlite3_column_int64(s, 1);
-        if (is_object && unit != NULL && sqlite3_column_bytes(s, 2) == 32)
-            memcpy(f->object, unit, 32);
+        f->engine = query_text(&q, 0);
+        f->step = query_u64(&q, 1);
+        if (is_object && unit.n == sizeof f->object)
+            memcpy(f->object, unit.p, unit.n);
     }
     if (rc == 0) {
         r->counts.findings++;
         r->options->found(r->options->context, f);
     }
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
+    query_close(&q);
     return rc;
 }
 
@@ -124,34 +112,6 @@ static int load_sums(struct reconciler *r, const struct observed *o,
     return rc;
 }
 
-static int keep_open(struct reconciler *r, struct open_exchange *x)
-{
-    struct open_exchange *p = reallocarray(r->open, r->n_open + 1, sizeof *p);
-
-    if (p == NULL)
-        return -ENOMEM;
-    r->open = p;
-    p[r->n_open++] = *x;
-    memset(x, 0, sizeof *x); /* it moved */
-    return 0;
-}
-
-/* An exchange that a stray could complete or belong to. */
-static bool is_open(const struct open_exchange *x)
-{
-    if (x->sums.n == 0)
-        return observed_lacks_id(&x->observed) ||
-               observed_was_answered(&x->observed);
-    return x->observed.choices > 1;
-}
-
-/* A stray with an id of the engine's own may be that of any exchange without a
- * sequence; one with an id as answers have them only theirs that lack it. */
-static bool may_be_its(const struct stray *s, const struct open_exchange *x)
-{
-    return x->sums.n != 0 || observed_lacks_id(&x->observed) || s->engines_own;
-}
-
 static int settle(struct reconciler *r, const struct open_exchange *x)
 {
     struct flaw flaw;
@@ -165,230 +125,130 @@ static int settle(struct reconciler *r, const struct open_exchange *x)
     return flaw.class == NULL ? 0 : report_flaw(r, &x->observed, &flaw);
 }
 
-static void open_fini(struct open_exchange *x)
+/* The row of an exchange; of those outside the range only if it is open. */
+static int walk_exchange(struct reconciler *r, const struct query *q,
+                         bool in_range)
 {
-    observed_free(&x->observed);
-    free(x->sums.p);
-}
+    struct open_exchange x = {.in_range = in_range};
+    int rc = observed_read(q, &x.observed);
 
-/* The exchanges of a statement; those outside the range only if open. */
-static int walk_exchanges(struct reconciler *r, sqlite3_stmt *s, bool in_range)
-{
-    int rc = 0, step = SQLITE_DONE;
-
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct open_exchange x = {.in_range = in_range};
-
-        r->counts.exchanges += in_range;
-        rc = observed_read(s, &x.observed);
-        if (rc == 0)
-            rc = load_sums(r, &x.observed, &x.sums);
-        if (rc == 0 && is_open(&x))
-            rc = keep_open(r, &x);
-        else if (rc == 0 && in_range)
-            rc = settle(r, &x);
-        open_fini(&x);
-    }
-    return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
+    r->counts.exchanges += in_range;
+    if (rc == 0)
+        rc = load_sums(r, &x.observed, &x.sums);
+    if (rc == 0 && open_exchange_is(&x))
+        rc = open_exchanges_keep(&r->open, &x);
+    else if (rc == 0 && in_range)
+        rc = settle(r, &x);
+    open_exchange_fini(&x);
+    return rc;
 }
 
 static int walk_range(struct reconciler *r)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = query_prepare(r->db, "SELECT ", observed_columns,
-                           " FROM exchange x WHERE x.seq>=?1 AND x.seq<?2"
-                           " AND x.api<>'' ORDER BY x.seq",
-                           &s);
+    int rc = 0;
+    struct query q = query_open(r->db,
+                                "SELECT " OBSERVED_COLUMNS " FROM exchange x"
+                                " WHERE x.seq>=?1 AND x.seq<?2 AND x.api<>''"
+                                " ORDER BY x.seq",
+                                &rc);
 
-    if (rc == 0)
-        rc = query_bind(s, r->first, r->end);
-    if (rc == 0)
-        rc = walk_exchanges(r, s, true);
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
+    query_bind_u64(&q, 1, r->first);
+    query_bind_u64(&q, 2, r->end);
+    while (query_next(&q))
+        rc = walk_exchange(r, &q, true);
+    query_close(&q);
     return rc;
 }
 
 /* Open exchanges of the neighbouring epochs, which strays may belong to. */
 static int walk_neighbours(struct reconciler *r)
 {
-    sqlite3_stmt *s = NULL;
-    int64_t from = INT64_MAX, to = INT64_MIN;
-    int rc;
+    int64_t from = INT64_MAX, to = INT64_MIN, slack = r->options->slack_ns;
+    struct query q;
+    int rc = 0;
 
     for (size_t i = 0; i < r->strays.n; i++) {
         from = r->strays.p[i].from_ns < from ? r->strays.p[i].from_ns : from;
         to = r->strays.p[i].to_ns > to ? r->strays.p[i].to_ns : to;
     }
-    rc = query_prepare(
-        r->db, "SELECT ", observed_columns,
-        " FROM exchange x WHERE (x.seq<?1 OR x.seq>=?2)"
-        " AND x.api<>'' AND x.req_first_ns<=?3 AND x.resp_last_ns>=?4"
-        " ORDER BY x.seq",
-        &s);
-    if (rc == 0)
-        rc = query_bind(s, r->first, r->end);
-    if (rc == 0 &&
-        (sqlite3_bind_int64(s, 3, to + r->options->slack_ns) != SQLITE_OK ||
-         sqlite3_bind_int64(s, 4, from - r->options->slack_ns) != SQLITE_OK))
-        rc = -EIO;
-    if (rc == 0)
-        rc = walk_exchanges(r, s, false);
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
+    q = query_open(r->db,
+                   "SELECT " OBSERVED_COLUMNS " FROM exchange x"
+                   " WHERE (x.seq<?1 OR x.seq>=?2) AND x.api<>''"
+                   " AND x.req_first_ns<=?3 AND x.resp_last_ns>=?4"
+                   " ORDER BY x.seq",
+                   &rc);
+    query_bind_u64(&q, 1, r->first);
+    query_bind_u64(&q, 2, r->end);
+    query_bind_i64(&q, 3, to + slack);
+    query_bind_i64(&q, 4, from - slack);
+    while (query_next(&q))
+        rc = walk_exchange(r, &q, false);
+    query_close(&q);
     return rc;
+}
+
+/* The leaf that a question for the batch steps before or behind one, in leaf
+ * and time, comes to; *seq stays as it is without one. */
+static int step_beside(struct reconciler *r, const char *sql, uint64_t leaf,
+                       int64_t time_ns, uint64_t *seq)
+{
+    int rc = 0;
+    struct query q = query_open(r->db, sql, &rc);
+
+    query_bind_u64(&q, 1, leaf);
+    query_bind_i64(&q, 2, time_ns);
+    rc = query_one(&q, seq);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+/* Behind the last step of before the range that had ended by then. */
+static int step_before(struct reconciler *r, int64_t time_ns, uint64_t *seq)
+{
+    return step_beside(
+        r,
+        "SELECT seq+1 FROM batch_step WHERE seq<?1 AND step_ns<?2"
+        " ORDER BY seq DESC LIMIT 1",
+        r->first, time_ns, seq);
+}
+
+/* The first step of behind the range that began after then. */
+static int step_behind(struct reconciler *r, int64_t time_ns, uint64_t *seq)
+{
+    return step_beside(r,
+                       "SELECT seq FROM batch_step WHERE seq>=?1 AND step_ns>?2"
+                       " ORDER BY seq LIMIT 1",
+                       r->end, time_ns, seq);
 }
 
 /* The steps in which strays of the open exchanges may lie: the range, and
  * beyond its ends as far as these exchanges reach, and before it as far as no
  * tap had accounted for. */
-static int stray_range(struct reconciler *r, uint64_t *ret_lo, uint64_t *ret_hi)
+static int stray_range(struct reconciler *r, struct leaves *ret_in)
 {
     int64_t from = INT64_MAX, to = INT64_MIN, slack = r->options->slack_ns;
-    uint64_t lo = r->first, hi = r->end;
+    uint64_t lo = r->first, hi = r->end, waiting = 0;
     int rc = 0;
 
-    for (size_t i = 0; i < r->n_open; i++) {
-        const struct observed *o = &r->open[i].observed;
+    for (size_t i = 0; i < r->open.n; i++) {
+        const struct observed *o = &r->open.p[i].observed;
 
         from = o->from_ns < from ? o->from_ns : from;
         to = o->to_ns > to ? o->to_ns : to;
     }
-    if (r->n_open != 0) {
+    if (r->open.n != 0) {
         lo = 0;
         hi = INT64_MAX;
-        rc = query_first(
-            r->db,
-            "SELECT seq+1 FROM batch_step WHERE seq<?1 AND step_ns<?2"
-            " ORDER BY seq DESC LIMIT 1",
-            (int64_t)r->first, from - slack, &lo);
+        rc = step_before(r, from - slack, &lo);
         if (rc == 0)
-            rc = query_first(
-                r->db,
-                "SELECT seq FROM batch_step WHERE seq>=?1 AND step_ns>?2"
-                " ORDER BY seq LIMIT 1",
-                (int64_t)r->end, to + slack, &hi);
+            rc = step_behind(r, to + slack, &hi);
     }
     if (rc == 0)
         rc = downtimes_accounted(r->db, r->first, &from);
     if (rc == 0 && from != INT64_MAX) {
-        uint64_t waiting = 0;
-
-        rc = query_first(
-            r->db,
-            "SELECT seq+1 FROM batch_step WHERE seq<?1 AND step_ns<?2"
-            " ORDER BY seq DESC LIMIT 1",
-            (int64_t)r->first, from - slack, &waiting);
+        rc = step_before(r, from - slack, &waiting);
         lo = waiting < lo ? waiting : lo;
     }
-    *ret_lo = lo;
-    *ret_hi = hi;
-    return rc;
-}
-
-/* How well a stray fits; 0: not at all, or not as well as is asked for. */
-static int likeness_of(const struct reconciler *r,
-                       const struct open_exchange *x, const struct stray *s,
-                       bool wholly)
-{
-    struct sequence_sum sum = s->sum;
-    size_t n = 1;
-
-    if (!may_be_its(s, x))
-        return 0;
-    if (x->sums.n != 0)
-        return wholly
-                   ? 0
-                   : observed_choice_likeness(&x->observed, &x->sums, &s->sum);
-    if (s->engines_own)
-        n = strays_family(&r->strays, s, &sum);
-    if (wholly && !observed_fits(&x->observed, &sum, n))
-        return 0;
-    return observed_likeness(&x->observed, &sum, n);
-}
-
-/* The stray, and as many of its family as the exchange has answers. */
-static int take(struct reconciler *r, struct open_exchange *x, struct stray *s)
-{
-    struct stray *first = s;
-    int rc;
-
-    s->taken = true;
-    rc = sums_add(&x->sums, &s->sum);
-    while (rc == 0 && s->engines_own &&
-           (s = &r->strays.p[s->sibling]) != first &&
-           observed_lacks_choices(&x->observed, &x->sums)) {
-        if (s->taken)
-            continue;
-        s->taken = true;
-        rc = sums_add(&x->sums, &s->sum);
-    }
-    return rc;
-}
-
-/* The stray that fits best; of equals the one with more tokens, of these the
- * earliest. */
-static int take_best(struct reconciler *r, struct open_exchange *x, bool wholly,
-                     bool *ret_taken)
-{
-    const int64_t slack = r->options->slack_ns;
-    const int64_t from = x->observed.from_ns - slack,
-                  to = x->observed.to_ns + slack;
-    size_t i = strays_first(&r->strays, from);
-    struct stray *s, *best = NULL;
-    int most = 0;
-
-    while ((s = strays_next(&r->strays, to, &i)) != NULL) {
-        int likeness = likeness_of(r, x, s, wholly);
-
-        if (likeness > most || (likeness == most && best != NULL &&
-                                s->sum.most > best->sum.most)) {
-            most = likeness;
-            best = s;
-        }
-    }
-    *ret_taken = best != NULL;
-    return best == NULL ? 0 : take(r, x, best);
-}
-
-static int take_warming(struct reconciler *r, struct open_exchange *x)
-{
-    const int64_t slack = r->options->slack_ns;
-    size_t i = strays_first(&r->strays, x->observed.from_ns - slack);
-    struct stray *s;
-    int rc = 0;
-
-    while (rc == 0 && (s = strays_next(&r->strays, x->observed.to_ns + slack,
-                                       &i)) != NULL) {
-        if (!observed_is_warming(&x->observed, &x->sums, &s->sum))
-            continue;
-        s->taken = s->sum.warming = true;
-        s->sum.least = s->sum.most = 0;
-        rc = sums_add(&x->sums, &s->sum);
-    }
-    return rc;
-}
-
-/* The strays go to the exchanges [from, n_open) that they fit: first to those
- * that they fit wholly, lest another takes them that fits none. */
-static int match_strays(struct reconciler *r, size_t from)
-{
-    bool taken;
-    int rc = 0;
-
-    for (size_t i = from; rc == 0 && i < r->n_open; i++) {
-        r->open[i].had = r->open[i].sums.n;
-        rc = take_best(r, &r->open[i], true, &taken);
-    }
-    for (size_t i = from; rc == 0 && i < r->n_open; i++) {
-        struct open_exchange *x = &r->open[i];
-
-        do
-            rc = take_best(r, x, false, &taken);
-        while (rc == 0 && taken);
-        if (rc == 0 && x->had != 0 && x->sums.n > x->had)
-            rc = take_warming(r, x); /* a server of one id a choice */
-        if (x->in_range && x->sums.n > x->had)
-            r->counts.by_shape++;
-    }
+    *ret_in = (struct leaves){lo, hi};
     return rc;
 }
 
@@ -444,33 +304,45 @@ static void report_downtime(struct reconciler *r, const struct downtime *t)
 static int load_strays(struct reconciler *r)
 {
     int64_t from = INT64_MAX;
-    uint64_t lo, hi;
-    int rc = stray_range(r, &lo, &hi);
+    struct leaves in;
+    int rc = stray_range(r, &in);
 
     if (rc == 0)
-        rc = strays_load(&r->strays, &r->reader, lo, hi);
+        rc = strays_load(&r->strays, r->db, &r->reader, in);
     if (rc == 0 && r->strays.n != 0)
         from = r->strays.p[0].from_ns - r->options->slack_ns;
     return rc != 0 ? rc : downtimes_load(&r->down, r->db, r->first, from);
 }
 
+/* The exchanges of the range are the first that were found to be open; those
+ * of the neighbours may take what these leave. */
+static int match(struct reconciler *r, size_t *ret_in_range)
+{
+    int64_t slack = r->options->slack_ns;
+    size_t in_range = r->open.n;
+    int rc = open_exchanges_match(&r->open, 0, &r->strays, slack);
+
+    if (rc == 0 && r->strays.n != 0)
+        rc = walk_neighbours(r);
+    if (rc == 0)
+        rc = open_exchanges_match(&r->open, in_range, &r->strays, slack);
+    for (size_t i = 0; i < in_range; i++)
+        r->counts.by_shape += r->open.p[i].sums.n > r->open.p[i].had;
+    *ret_in_range = in_range;
+    return rc;
+}
+
 static int walk(struct reconciler *r)
 {
-    size_t in_range;
+    size_t in_range = 0;
     int rc = walk_range(r);
 
     if (rc == 0)
         rc = load_strays(r);
-    if (rc != 0)
-        return rc;
-    rc = match_strays(r, 0);
-    in_range = r->n_open;
-    if (rc == 0 && r->strays.n != 0)
-        rc = walk_neighbours(r);
     if (rc == 0)
-        rc = match_strays(r, in_range);
+        rc = match(r, &in_range);
     for (size_t i = 0; rc == 0 && i < in_range; i++)
-        rc = settle(r, &r->open[i]);
+        rc = settle(r, &r->open.p[i]);
     for (size_t i = 0; rc == 0 && i < r->strays.n; i++)
         rc = report_stray(r, &r->strays.p[i]);
     for (size_t i = 0; rc == 0 && i < r->down.n; i++)
@@ -480,9 +352,7 @@ static int walk(struct reconciler *r)
 
 static void fini(struct reconciler *r)
 {
-    for (size_t i = 0; i < r->n_open; i++)
-        open_fini(&r->open[i]);
-    free(r->open);
+    open_exchanges_fini(&r->open);
     strays_fini(&r->strays);
     downtimes_fini(&r->down);
     rows_reader_close(&r->reader);
@@ -492,21 +362,22 @@ static void fini(struct reconciler *r)
  * are uncovered. */
 static int look_for_feed(struct reconciler *r, bool *ret_has_feed)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = query_prepare(r->db, "SELECT EXISTS(SELECT 1 FROM batch_step",
-                           " WHERE seq<?2),(SELECT count(*) FROM exchange",
-                           " WHERE seq>=?1 AND seq<?2 AND api<>'')", &s);
+    int rc = 0;
+    struct query q =
+        query_open(r->db,
+                   "SELECT EXISTS(SELECT 1 FROM batch_step WHERE seq<?2),"
+                   "(SELECT count(*) FROM exchange"
+                   " WHERE seq>=?1 AND seq<?2 AND api<>'')",
+                   &rc);
 
-    if (rc == 0)
-        rc = query_bind(s, r->first, r->end);
-    if (rc == 0 && sqlite3_step(s) != SQLITE_ROW)
-        rc = -EIO;
-    if (rc == 0) {
-        *ret_has_feed = sqlite3_column_int(s, 0) != 0;
+    query_bind_u64(&q, 1, r->first);
+    query_bind_u64(&q, 2, r->end);
+    if (query_next(&q)) {
+        *ret_has_feed = query_u64(&q, 0) != 0;
         if (!*ret_has_feed)
-            r->counts.no_feed = (uint64_t)sqlite3_column_int64(s, 1);
+            r->counts.no_feed = query_u64(&q, 1);
     }
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
+    query_close(&q);
     return rc;
 }
 
@@ -517,10 +388,10 @@ int reconcile_epoch(struct sqlite3 *db, uint64_t first, uint64_t end,
     struct reconciler r = {
         .db = db, .first = first, .end = end, .options = options};
     bool has_feed = false;
-    int rc = rows_reader_open(db, &r.reader);
+    int rc;
 
-    if (rc == 0)
-        rc = look_for_feed(&r, &has_feed);
+    rows_reader_open(&r.reader, db);
+    rc = look_for_feed(&r, &has_feed);
     if (rc == 0 && !has_feed && !options->feed_required)
         r.counts.exchanges = r.counts.no_feed;
     else if (rc == 0) {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
+
 static const char rows_sql[] =
     "SELECT m.seq,m.pos,s.step_ns,m.choice,m.start,m.n,m.cached,m.prompt_n,"
     "m.prompt_digest,s.names FROM batch_step_member m"
@@ -21,100 +23,78 @@ static const char rewinds_sql[] =
     " FROM batch_step_op WHERE seq>?2 AND seq<=?3"
     " AND substr(value,1,length(?1))=?1";
 
-int rows_reader_open(sqlite3 *db, struct rows_reader *ret_r)
+void rows_reader_open(struct rows_reader *r, sqlite3 *db)
 {
-    struct rows_reader r = {.db = db};
-
-    if (sqlite3_prepare_v2(db, rows_sql, -1, &r.rows, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, rewinds_sql, -1, &r.rewinds, NULL) !=
-            SQLITE_OK) {
-        rows_reader_close(&r);
-        return -EIO;
-    }
-    *ret_r = r;
-    return 0;
+    r->err = 0;
+    r->rows = query_open(db, rows_sql, &r->err);
+    r->rewinds = query_open(db, rewinds_sql, &r->err);
 }
 
 void rows_reader_close(struct rows_reader *r)
 {
-    (void)sqlite3_finalize(r->rows); /* repeats the last step's error */
-    (void)sqlite3_finalize(r->rewinds);
-    memset(r, 0, sizeof *r);
+    query_close(&r->rows);
+    query_close(&r->rewinds);
 }
 
-static void read_row(sqlite3_stmt *s, struct request_row *row)
+static void read_row(const struct query *q, struct request_row *row)
 {
-    const void *digest = sqlite3_column_blob(s, 8);
+    struct span digest = query_span(q, 8);
 
-    memset(row, 0, sizeof *row);
-    row->seq = (uint64_t)sqlite3_column_int64(s, 0);
-    row->pos = (uint64_t)sqlite3_column_int64(s, 1);
-    row->step_ns = sqlite3_column_int64(s, 2);
-    row->choice = (uint64_t)sqlite3_column_int64(s, 3);
-    row->start = (uint64_t)sqlite3_column_int64(s, 4);
-    row->n = (uint64_t)sqlite3_column_int64(s, 5);
-    row->cached = (uint64_t)sqlite3_column_int64(s, 6);
-    row->prompt_n = (uint64_t)sqlite3_column_int64(s, 7);
-    if (digest != NULL && sqlite3_column_bytes(s, 8) == (int)sizeof row->digest)
-        memcpy(row->digest, digest, sizeof row->digest);
+    *row = (struct request_row){.seq = query_u64(q, 0),
+                                .pos = query_u64(q, 1),
+                                .step_ns = (int64_t)query_u64(q, 2),
+                                .choice = query_u64(q, 3),
+                                .start = query_u64(q, 4),
+                                .n = query_u64(q, 5),
+                                .cached = query_u64(q, 6),
+                                .prompt_n = query_u64(q, 7)};
+    if (digest.n == sizeof row->digest)
+        memcpy(row->digest, digest.p, digest.n);
 }
 
-/* The row's message names its members by ids of the engine's own. */
-static bool has_engines_id(sqlite3_stmt *s)
+static int add_row(struct request_rows *p, const struct request_row *row)
 {
-    const char *names = (const char *)sqlite3_column_text(s, 9);
+    struct request_row *rows =
+        array_grow(p->rows, &p->size, p->n, 1, sizeof *rows);
 
-    return names != NULL && strcmp(names, "engine") == 0;
-}
-
-static bool add_row(struct request_rows *p, const struct request_row *row)
-{
-    struct request_row *rows = p->rows;
-
-    if ((p->n & (p->n - 1)) == 0) { /* 0, 1, 2, 4, ... are full */
-        size_t room = p->n == 0 ? 1 : 2 * p->n;
-
-        rows = reallocarray(p->rows, room, sizeof *rows);
-        if (rows == NULL)
-            return false;
-        p->rows = rows;
-    }
+    if (rows == NULL)
+        return -ENOMEM;
+    p->rows = rows;
     rows[p->n++] = *row;
-    return true;
+    return 0;
 }
 
 int request_rows_load(struct rows_reader *r, const char *request, size_t run,
                       size_t runs, struct request_rows *ret_p)
 {
     struct request_rows p = {.request = strdup(request), .engines_own = true};
-    struct request_row row;
+    struct query *q = &r->rows;
     uint64_t choice = UINT64_MAX;
     size_t at = 0; /* run of the row, counted from 1 */
-    int rc = -ENOMEM, step;
 
-    (void)sqlite3_reset(r->rows); /* repeats the last step's error */
-    if (p.request == NULL || sqlite3_bind_text(r->rows, 1, request, -1,
-                                               SQLITE_TRANSIENT) != SQLITE_OK)
-        goto out;
-    while ((step = sqlite3_step(r->rows)) == SQLITE_ROW) {
-        read_row(r->rows, &row);
+    if (p.request == NULL)
+        r->err = -ENOMEM;
+    query_bind_text(q, 1, span_str(request));
+    while (query_next(q)) {
+        struct request_row row;
+
+        read_row(q, &row);
         if (row.choice != choice)
             at = 0;
         choice = row.choice;
         if (row.prompt_n != 0 || at == 0)
             at++;
-        p.engines_own = p.engines_own && has_engines_id(r->rows);
-        if ((runs <= 1 || at == run + 1) && !add_row(&p, &row))
-            goto out;
+        p.engines_own =
+            p.engines_own && span_eq_str(query_span(q, 9), "engine");
+        if (runs <= 1 || at == run + 1)
+            r->err = add_row(&p, &row);
     }
-    rc = step == SQLITE_DONE ? 0 : -EIO;
-out:
-    (void)sqlite3_reset(r->rows);
-    if (rc == 0)
+    query_again(q);
+    if (r->err == 0)
         *ret_p = p;
     else
         request_rows_free(&p);
-    return rc;
+    return r->err;
 }
 
 void request_rows_free(struct request_rows *p)
@@ -140,24 +120,20 @@ int rows_rewind(struct rows_reader *r, const char *request, uint64_t choice,
 {
     char *start =
         sqlite3_mprintf("rewind %s %llu ", request, (unsigned long long)choice);
-    int rc = -EIO;
+    struct query *q = &r->rewinds;
 
-    if (start == NULL)
-        return -ENOMEM;
-    (void)sqlite3_reset(r->rewinds);
-    if (sqlite3_bind_text(r->rewinds, 1, start, -1, SQLITE_TRANSIENT) ==
-            SQLITE_OK &&
-        sqlite3_bind_int64(r->rewinds, 2, (int64_t)range[0]) == SQLITE_OK &&
-        sqlite3_bind_int64(r->rewinds, 3, (int64_t)range[1]) == SQLITE_OK &&
-        sqlite3_step(r->rewinds) == SQLITE_ROW) {
-        *ret_position = sqlite3_column_type(r->rewinds, 0) == SQLITE_NULL
-                            ? NOT_REWOUND
-                            : (uint64_t)sqlite3_column_int64(r->rewinds, 0);
-        rc = 0;
+    if (start == NULL) {
+        r->err = -ENOMEM;
+        return r->err;
     }
-    (void)sqlite3_reset(r->rewinds);
+    query_bind_text(q, 1, span_str(start));
+    query_bind_u64(q, 2, range[0]);
+    query_bind_u64(q, 3, range[1]);
+    if (query_next(q))
+        *ret_position = query_null(q, 0) ? NOT_REWOUND : query_u64(q, 0);
+    query_again(q);
     sqlite3_free(start);
-    return rc;
+    return r->err;
 }
 
 static struct flaw flaw_at(const struct request_row *row, const char *class,

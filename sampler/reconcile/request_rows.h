@@ -7,10 +7,7 @@
 #ifndef SAMPLER_REQUEST_ROWS_H
 #define SAMPLER_REQUEST_ROWS_H
 
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "store/query.h"
 
 struct request_row {
     uint64_t seq; /* of the batch_step leaf */
@@ -24,7 +21,7 @@ struct request_row {
 struct request_rows {
     char *request;
     struct request_row *rows;
-    size_t n;
+    size_t n, size;
     bool engines_own; /* all its messages say so of their members' ids */
 };
 
@@ -52,14 +49,17 @@ struct sequence_sum {
     struct flaw flaw;     /* the first */
 };
 
+/* Asks the index about one request after another. Must not move: its questions
+ * leave their first error here, after which none is asked. */
 struct rows_reader {
-    sqlite3 *db;
-    sqlite3_stmt *rows, *rewinds;
+    struct query rows, rewinds;
+    int err;
 };
 
-/* 0, -EIO, -ENOMEM. */
-int rows_reader_open(sqlite3 *db, struct rows_reader *ret_r);
+void rows_reader_open(struct rows_reader *r, sqlite3 *db);
 void rows_reader_close(struct rows_reader *r);
+
+/* What reads here returns 0, -EIO or -ENOMEM. */
 
 /*
  * All rows of a request, none: n is 0; run: of a request id that was used more

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reconcile/query.h"
+#include "config/array.h"
 
 static int add_stray(struct strays *list, struct rows_reader *r,
                      const struct request_rows *rows, struct sequence sequence)
 {
-    struct stray *p = reallocarray(list->p, list->n + 1, sizeof *p);
+    struct stray *p = array_grow(list->p, &list->size, list->n, 1, sizeof *p);
     struct stray x = {.engines_own = rows->engines_own,
                       .choice = sequence.rows[0].choice,
                       .first_seq = sequence.rows[0].seq,
@@ -72,34 +72,37 @@ static int link_siblings(struct strays *list)
     return 0;
 }
 
-int strays_load(struct strays *list, struct rows_reader *r, uint64_t lo,
-                uint64_t hi)
+static int add_request(struct strays *list, struct rows_reader *r,
+                       const char *request)
 {
-    sqlite3_stmt *s = NULL;
-    int step = SQLITE_DONE;
-    int rc =
-        query_prepare(r->db, "SELECT DISTINCT m.request", "",
-                      " FROM batch_step_member m WHERE m.seq>=?1 AND m.seq<?2"
-                      " AND NOT EXISTS"
-                      "(SELECT 1 FROM exchange x WHERE x.api_id=m.request)",
-                      &s);
-    if (rc == 0)
-        rc = query_bind(s, lo, hi);
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *request = (const char *)sqlite3_column_text(s, 0);
-        struct request_rows rows = {0};
+    struct request_rows rows = {0};
+    int rc = request_rows_load(r, request, 0, 1, &rows);
 
-        rc = request_rows_load(r, request, 0, 1, &rows);
-        for (size_t at = 0; rc == 0 && at < rows.n;)
-            rc = add_stray(list, r, &rows, request_rows_sequence(&rows, &at));
-        request_rows_free(&rows);
-    }
-    (void)sqlite3_finalize(s); /* repeats the last step's error */
+    for (size_t at = 0; rc == 0 && at < rows.n;)
+        rc = add_stray(list, r, &rows, request_rows_sequence(&rows, &at));
+    request_rows_free(&rows);
+    return rc;
+}
+
+int strays_load(struct strays *list, sqlite3 *db, struct rows_reader *r,
+                struct leaves in)
+{
+    int rc = 0;
+    struct query q =
+        query_open(db,
+                   "SELECT DISTINCT m.request FROM batch_step_member m"
+                   " WHERE m.seq>=?1 AND m.seq<?2 AND NOT EXISTS"
+                   "(SELECT 1 FROM exchange x WHERE x.api_id=m.request)",
+                   &rc);
+
+    query_bind_u64(&q, 1, in.first);
+    query_bind_u64(&q, 2, in.end);
+    while (query_next(&q))
+        rc = add_request(list, r, query_text(&q, 0));
+    query_close(&q);
     if (list->n != 0)
         qsort(list->p, list->n, sizeof *list->p, by_time);
-    if (rc == 0)
-        rc = link_siblings(list);
-    return rc == 0 && step != SQLITE_DONE ? -EIO : rc;
+    return rc != 0 ? rc : link_siblings(list);
 }
 
 void strays_fini(struct strays *s)

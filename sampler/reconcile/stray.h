@@ -22,13 +22,17 @@ struct stray {
 
 struct strays {
     struct stray *p; /* ordered by from_ns */
-    size_t n;
+    size_t n, size;
 };
 
-/* Those with rows in the leaves [lo, hi), whole. The caller calls strays_fini
+struct leaves {
+    uint64_t first, end;
+};
+
+/* Those with rows in these leaves, whole. The caller calls strays_fini
  * even on failure. 0, -EIO, -ENOMEM. */
-int strays_load(struct strays *s, struct rows_reader *r, uint64_t lo,
-                uint64_t hi);
+int strays_load(struct strays *s, sqlite3 *db, struct rows_reader *r,
+                struct leaves in);
 void strays_fini(struct strays *s);
 
 /* Where the ones that begin at or after this time begin. */

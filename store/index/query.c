@@ -50,6 +50,12 @@ void query_bind_u64(struct query *q, int at, uint64_t value)
         check(q, sqlite3_bind_int64(q->stmt, at, v));
 }
 
+void query_bind_i64(struct query *q, int at, int64_t value)
+{
+    if (*q->err == 0)
+        check(q, sqlite3_bind_int64(q->stmt, at, value));
+}
+
 /* A span without bytes may have no place either, which SQLite takes as NULL. */
 static const void *bytes_of(struct span s)
 {
@@ -80,6 +86,11 @@ bool query_next(struct query *q)
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         check(q, code);
     return code == SQLITE_ROW;
+}
+
+void query_again(struct query *q)
+{
+    (void)sqlite3_reset(q->stmt); /* says what query_next said */
 }
 
 uint64_t query_u64(const struct query *q, int column)

@@ -37,11 +37,15 @@ void query_close(struct query *q);
  * 2^63 - 1 is bound as that, which no column exceeds. Bytes and texts are
  * borrowed until query_close. */
 void query_bind_u64(struct query *q, int at, uint64_t value);
+void query_bind_i64(struct query *q, int at, int64_t value);
 void query_bind_bytes(struct query *q, int at, struct span bytes);
 void query_bind_text(struct query *q, int at, struct span text);
 
 /* Is there a next row? */
 bool query_next(struct query *q);
+/* Asks once more, from the first row: with other parameters, which need no
+ * longer last then. */
+void query_again(struct query *q);
 
 /* Columns from 0 on, of the row that query_next came to; spans and texts are
  * borrowed until the next call of it. NULL is zero, or empty. */

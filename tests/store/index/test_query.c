@@ -86,6 +86,39 @@ static void parameters_have_the_type_of_their_column(void **state)
     sqlite3_close(db);
 }
 
+static void a_question_is_asked_again_with_other_parameters(void **state)
+{
+    sqlite3 *db = rows();
+    int rc = 0;
+    struct query q = query_open(db, "SELECT s FROM t WHERE n=?1", &rc);
+
+    (void)state;
+    query_bind_u64(&q, 1, 1);
+    assert_true(query_next(&q));
+    assert_string_equal(query_text(&q, 0), "one");
+    query_again(&q);
+    query_bind_u64(&q, 1, 2);
+    assert_true(query_next(&q));
+    assert_string_equal(query_text(&q, 0), "two");
+    query_close(&q);
+    assert_int_equal(rc, 0);
+    sqlite3_close(db);
+}
+
+static void numbers_below_zero_are_bound_as_they_are(void **state)
+{
+    sqlite3 *db = rows();
+    uint64_t v = 0;
+    int rc = 0;
+    struct query q = query_open(db, "SELECT count(*) FROM t WHERE n>?1", &rc);
+
+    (void)state;
+    query_bind_i64(&q, 1, -1);
+    assert_int_equal(query_one(&q, &v), 0);
+    assert_int_equal(v, 4);
+    sqlite3_close(db);
+}
+
 static void one_number_or_none(void **state)
 {
     sqlite3 *db = rows();
@@ -175,6 +208,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_with_their_columns),
         cmocka_unit_test(parameters_have_the_type_of_their_column),
+        cmocka_unit_test(numbers_below_zero_are_bound_as_they_are),
+        cmocka_unit_test(a_question_is_asked_again_with_other_parameters),
         cmocka_unit_test(one_number_or_none),
         cmocka_unit_test(the_first_error_stays),
         cmocka_unit_test(an_error_of_the_loop_ends_it),
