@@ -3,10 +3,6 @@
  * room's program, or runs the verb itself when it is about the settings.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "config/exit.h"
-#include "config/log.h"
-#include "verb.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
@@ -16,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "config/exit.h"
+#include "config/log.h"
+#include "verb.h"
 
 enum { ARGUMENTS_MAX = 4096 };
 

@@ -2,16 +2,16 @@
  * config_verbs.c - the verbs about the settings file: check and show.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "config/exit.h"
-#include "config/settings.h"
-#include "settings_table.h"
-#include "verb.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "config/exit.h"
+#include "config/settings.h"
+#include "settings_table.h"
+#include "verb.h"
 
 static int print_json(json_t *object)
 {

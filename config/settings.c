@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "config/settings.h"
-#include "settings_table.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,11 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
+#include "settings_table.h"
+
 struct value {
     int64_t number;
     char *text;
     char **items;
-    size_t n_items;
+    size_t n_items, items_size;
 };
 
 struct settings {
@@ -131,12 +133,13 @@ static void free_items(struct value *v)
         free(v->items[i]);
     free(v->items);
     v->items = NULL;
-    v->n_items = 0;
+    v->n_items = v->items_size = 0;
 }
 
 static int add_item(struct value *v, const char *text, size_t n)
 {
-    char **items = realloc(v->items, (v->n_items + 1) * sizeof *items);
+    char **items =
+        array_grow(v->items, &v->items_size, v->n_items, 1, sizeof *items);
 
     if (items == NULL)
         return -ENOMEM;

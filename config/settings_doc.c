@@ -3,11 +3,11 @@
  * assay.conf(5). Run at build time.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "settings_table.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "settings_table.h"
 
 /* scdoc takes _ and * for markup. */
 static void print_plain(const char *text)

@@ -11,12 +11,14 @@
 #include <string.h>
 
 #include "bundle/export.h"
+#include "config/array.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
 #include "store/index.h"
 #include "store/leaflog.h"
+#include "store/query.h"
 #include "store/record.h"
 
 struct own_note {
@@ -27,8 +29,8 @@ struct own_note {
 
 struct notes {
     struct own_note *own;
+    size_t n, size;
     struct export_note *notes; /* borrowed from own, once all are there */
-    size_t n;
 };
 
 static int read_leaf(void *context, uint64_t seq, struct span *ret_leaf)
@@ -49,17 +51,21 @@ static void notes_fini(struct notes *all)
     free(all->notes);
 }
 
-static int note_add(struct notes *all, uint64_t size, const void *p, size_t n)
+static int note_add(struct notes *all, uint64_t size, struct span bytes)
 {
-    struct own_note *own = realloc(all->own, (all->n + 1) * sizeof *own);
+    struct own_note *own =
+        array_grow(all->own, &all->size, all->n, 1, sizeof *own);
 
     if (own == NULL)
         return -ENOMEM;
     all->own = own;
-    own[all->n] = (struct own_note){size, malloc(n + 1), n};
-    if (own[all->n].bytes == NULL)
+    own += all->n;
+    *own = (struct own_note){size, malloc(bytes.n + 1), bytes.n};
+    if (own->bytes == NULL)
         return -ENOMEM;
-    memcpy(own[all->n++].bytes, p, n);
+    if (bytes.n > 0)
+        memcpy(own->bytes, bytes.p, bytes.n);
+    all->n++;
     return 0;
 }
 
@@ -76,29 +82,24 @@ static int notes_ready(struct notes *all)
 
 static int notes_load(const char *state_dir, struct notes *all)
 {
-    sqlite3_stmt *s = NULL;
     sqlite3 *db;
-    int rc, err = index_open_readonly(state_dir, &db);
+    struct query q;
+    int err = index_open_readonly(state_dir, &db);
 
     if (err != 0)
         return err;
-    rc = sqlite3_prepare_v2(
-        db, "SELECT size, note FROM checkpoint ORDER BY size", -1, &s, NULL);
-    while (err == 0 && rc == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        err = note_add(all, (uint64_t)sqlite3_column_int64(s, 0),
-                       sqlite3_column_blob(s, 1),
-                       (size_t)sqlite3_column_bytes(s, 1));
-    rc = sqlite3_finalize(s);
+    q = query_open(db, "SELECT size, note FROM checkpoint ORDER BY size", &err);
+    while (query_next(&q))
+        err = note_add(all, query_u64(&q, 0), query_span(&q, 1));
+    query_close(&q);
     (void)sqlite3_close(db); /* only read */
-    if (err == 0 && rc != SQLITE_OK)
-        err = -EIO;
     return err == 0 ? notes_ready(all) : err;
 }
 
 static int export_to(const char *state_dir, uint64_t epoch, const char *dir)
 {
     struct export_source source = {.read = read_leaf};
-    struct notes notes = {NULL, NULL, 0};
+    struct notes notes = {0};
     struct bundle b = {.n = 0};
     struct leaflog *log;
     int err = leaflog_open(state_dir, &log);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
 #include "seed/hex.h"
 #include "store/sha256.h"
 
@@ -69,7 +70,7 @@ int bundle_add(struct bundle *b, const char *name, struct span bytes)
     if (strlen(name) >= BUNDLE_NAME)
         return -ENAMETOOLONG;
     copy = malloc(bytes.n + 1);
-    files = realloc(b->files, (b->n + 1) * sizeof *files);
+    files = array_grow(b->files, &b->size, b->n, 1, sizeof *files);
     if (files != NULL)
         b->files = files;
     if (copy == NULL || files == NULL) {

@@ -44,7 +44,7 @@ struct bundle_file {
 
 struct bundle {
     struct bundle_file *files; /* ordered by name; owned */
-    size_t n;
+    size_t n, size;
     uint64_t epoch; /* of its folder */
 };
 

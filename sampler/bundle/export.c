@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bundle/bundle_text.h"
+#include "config/array.h"
 #include "store/merkle.h"
 #include "store/record.h"
 
@@ -26,7 +27,7 @@ struct exporter {
     uint64_t first;             /* of the epoch's range */
     const struct export_note *note;
     char *text; /* of log/leaves */
-    size_t n, room;
+    size_t n, size;
 };
 
 static struct bundle_leaf leaf_of(uint64_t seq, struct span bytes)
@@ -112,15 +113,11 @@ static bool wanted(const struct exporter *e, const struct bundle_leaf *l)
 
 static int append(struct exporter *e, struct span bytes)
 {
-    if (e->room - e->n < bytes.n) {
-        size_t room = 2 * e->room + bytes.n + 65536;
-        char *text = realloc(e->text, room);
+    char *text = array_grow(e->text, &e->size, e->n, bytes.n, 1);
 
-        if (text == NULL)
-            return -ENOMEM;
-        e->text = text;
-        e->room = room;
-    }
+    if (text == NULL)
+        return -ENOMEM;
+    e->text = text;
     memcpy(e->text + e->n, bytes.p, bytes.n);
     e->n += bytes.n;
     return 0;

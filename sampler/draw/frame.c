@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
+
 void frame_init(struct frame *f)
 {
     memset(f, 0, sizeof *f);
@@ -21,17 +23,12 @@ void frame_fini(struct frame *f)
 
 int frame_append(struct frame *f, const struct frame_unit *u)
 {
-    if (f->n == f->room) {
-        size_t room = f->room == 0 ? 1024 : 2 * f->room;
-        struct frame_unit *units = NULL;
+    struct frame_unit *units =
+        array_grow(f->units, &f->size, f->n, 1, sizeof *units);
 
-        if (room <= SIZE_MAX / sizeof *units)
-            units = realloc(f->units, room * sizeof *units);
-        if (units == NULL)
-            return -ENOMEM;
-        f->units = units;
-        f->room = room;
-    }
+    if (units == NULL)
+        return -ENOMEM;
+    f->units = units;
     f->units[f->n++] = *u;
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "config/array.h"
 #include "sampler/reconcile.h"
 #include "store/record.h"
 
@@ -19,21 +20,17 @@ struct gathered {
     struct writer *w;
     uint64_t epoch;
     char *text;
-    size_t n, room;
+    size_t n, size;
     int err;
 };
 
 static int append(struct gathered *g, const struct record *r)
 {
-    if (g->room - g->n < sizeof r->n + r->n) {
-        size_t room = 2 * g->room + sizeof *r;
-        char *text = realloc(g->text, room);
+    char *text = array_grow(g->text, &g->size, g->n, sizeof r->n + r->n, 1);
 
-        if (text == NULL)
-            return -ENOMEM;
-        g->text = text;
-        g->room = room;
-    }
+    if (text == NULL)
+        return -ENOMEM;
+    g->text = text;
     memcpy(g->text + g->n, &r->n, sizeof r->n);
     memcpy(g->text + g->n + sizeof r->n, r->text, r->n);
     g->n += sizeof r->n + r->n;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/array.h"
 #include "html/glyph.h"
 
 /* A literal, and only a literal: "" joins nothing else. */
@@ -19,16 +20,12 @@
 
 static void append(struct html *h, const char *p, size_t n)
 {
-    if (h->size - h->n < n && !h->failed) {
-        size_t size = 2 * h->size + n;
-        char *text = realloc(h->text, size);
+    char *text = h->failed ? NULL : array_grow(h->text, &h->size, h->n, n, 1);
 
-        h->failed = text == NULL;
-        h->text = h->failed ? h->text : text;
-        h->size = h->failed ? h->size : size;
-    }
+    h->failed = text == NULL;
     if (h->failed)
         return;
+    h->text = text;
     memcpy(h->text + h->n, p, n);
     h->n += n;
 }

@@ -28,8 +28,7 @@ struct frame_unit {
 /* Units in the order of their index. Owns the array. */
 struct frame {
     struct frame_unit *units;
-    size_t n;
-    size_t room;
+    size_t n, size;
 };
 
 void frame_init(struct frame *f);

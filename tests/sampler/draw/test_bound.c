@@ -162,6 +162,34 @@ static void one_failure_more_never_lowers_the_bound(void **state)
     }
 }
 
+/* P(no bad unit among the drawn), in ppm: the smallest risk at which so many
+ * drawn are a sample large enough. */
+static uint64_t miss_ppm(uint64_t units, uint64_t bad, uint64_t drawn)
+{
+    uint64_t low = 0, high = PPM;
+
+    while (low < high) {
+        uint64_t mid = low + (high - low) / 2;
+
+        if (bound_sample_size(units, bad, (struct risk){mid, PPM}) <= drawn)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static void missing_is_rounded_up(void **state)
+{
+    (void)state;
+    assert_int_equal(miss_ppm(3, 1, 1), 666667);
+    /* Exactly 999540 ppm: a tie goes one up, as bound.h says. */
+    assert_int_equal(miss_ppm(1000000, 1, 460), 999541);
+    assert_true(miss_ppm(1000000, 10000, 459) <= 10000);
+    assert_int_equal(miss_ppm(10, 1, 0), PPM);
+    assert_int_equal(miss_ppm(10, 5, 6), 0);
+}
+
 static void a_share_is_rounded_to_units_that_reach_it(void **state)
 {
     (void)state;
@@ -208,6 +236,7 @@ int main(void)
         cmocka_unit_test(nothing_drawn_bounds_nothing),
         cmocka_unit_test(everything_failed_leaves_everything_possible),
         cmocka_unit_test(one_failure_more_never_lowers_the_bound),
+        cmocka_unit_test(missing_is_rounded_up),
         cmocka_unit_test(a_share_is_rounded_to_units_that_reach_it),
         cmocka_unit_test(strata_share_the_risk_unless_certain),
         cmocka_unit_test(one_stratum_keeps_the_whole_risk),
