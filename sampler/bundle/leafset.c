@@ -12,7 +12,7 @@
 
 #define HEAD "assay-rec/v1\n"
 
-enum { HEAD_BYTES = sizeof HEAD - 1, HEAD_LINES = 4, KIND_NAME = 64 };
+enum { HEAD_BYTES = sizeof HEAD - 1, HEAD_LINES = 4 };
 
 static bool at_head(const uint8_t *p, const uint8_t *end)
 {
@@ -30,17 +30,6 @@ static struct span next_record(const uint8_t *p, const uint8_t *end)
         p = lf == NULL ? end : lf + 1;
     } while (p < end && !at_head(p, end));
     return span_of(start, (size_t)(p - start));
-}
-
-static const struct kind *kind_of(struct span type)
-{
-    char name[KIND_NAME];
-
-    if (type.n == 0 || type.n >= sizeof name)
-        return NULL;
-    memcpy(name, type.p, type.n);
-    name[type.n] = '\0';
-    return kind_find(name);
 }
 
 static size_t count_records(struct span text)

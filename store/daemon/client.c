@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "config/array.h"
+#include "config/clock.h"
 #include "config/log.h"
 #include "daemon/frame.h"
 
@@ -32,14 +32,6 @@ struct store_client {
     bool broken, heard; /* heard: a frame has come */
     bool turned_away;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int connect_to(const char *run_dir, const char *role)
 {
@@ -68,17 +60,17 @@ static bool may_appear(int rc)
 int store_connect(const char *run_dir, const char *role, int wait_ms,
                   struct store_client **ret_c)
 {
-    int64_t until_ms = now_ms() + wait_ms;
+    int64_t until_ms = clock_steady_ms() + wait_ms;
     struct store_client *c;
     int fd = connect_to(run_dir, role);
 
-    while (may_appear(fd) && now_ms() < until_ms) {
+    while (may_appear(fd) && clock_steady_ms() < until_ms) {
         (void)poll(NULL, 0, RETRY_MS); /* a sleep that may end early */
         fd = connect_to(run_dir, role);
     }
     if (fd < 0)
         return fd;
-    c = calloc(1, sizeof(*c));
+    c = calloc(1, sizeof *c);
     if (c == NULL) {
         close(fd);
         return -ENOMEM;
@@ -170,7 +162,7 @@ static int wait_for(struct store_client *c, short events, int64_t until_ms,
                     short *ret_events)
 {
     struct pollfd p = {.fd = c->fd, .events = events};
-    int64_t left_ms = until_ms - now_ms();
+    int64_t left_ms = until_ms - clock_steady_ms();
     int n;
 
     if (c->broken)
@@ -288,7 +280,7 @@ int store_send(struct store_client *c, const struct put *p, uint64_t tag)
 
 int store_next_ack(struct store_client *c, int wait_ms, struct put_ack *ret_ack)
 {
-    int64_t until_ms = wait_ms < 0 ? INT64_MAX : now_ms() + wait_ms;
+    int64_t until_ms = wait_ms < 0 ? INT64_MAX : clock_steady_ms() + wait_ms;
     struct put_ack ack;
     struct cursor cur;
     struct frame f;

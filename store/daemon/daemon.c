@@ -171,7 +171,7 @@ static int serve(const struct settings *s, const struct owners *o,
     sigset_t mask;
     int rc = jobs_open(ledger, &modes, &jobs);
 
-    for (size_t i = 0; i < SERVER_ROLES; i++)
+    for (size_t i = 0; i < ROLES; i++)
         sockets.uid[i] = o->role[i].uid;
     set_signals(&mask);
     if (rc == 0)

@@ -1,61 +1,38 @@
 /*
- * request.c - what a peer may ask of the store: to add a record, to sign a
- * checkpoint, to open a payload. Comes in: one frame. Goes out: its answer,
- * or its place in the batch.
+ * operation.c - what a peer may ask of the store: operation.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "daemon/operation.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/array.h"
 #include "config/log.h"
-#include "daemon/server_state.h"
 #include "index/precedence.h"
+#include "store/kind.h"
 #include "store/query.h"
 #include "store/record.h"
 
-/* Puts a record, or its refusal, in its place behind the peer's others. */
-static void add_pending(struct server *s, const struct pending *w)
-{
-    struct pending *p =
-        array_grow(s->pending, &s->pending_size, s->n_pending, 1, sizeof(*p));
-
-    if (p == NULL) {
-        w->peer->dead = true; /* its record is not acknowledged */
-        return;
-    }
-    s->pending = p;
-    s->pending[s->n_pending++] = *w;
-}
-
-static const struct kind *kind_of(struct span name)
-{
-    for (const struct kind *k = kinds; k->name != NULL; k++)
-        if (span_eq_str(name, k->name))
-            return k;
-    return NULL;
-}
-
 /* Kinds that stand once in an epoch, and in order: asked of an index that has
  * everything before them. */
-static int check_order(struct server *s, const struct ledger_put *p,
-                       const char **ret_why)
+static int check_precedence(struct batch *b, const struct ledger_put *p,
+                            const char **ret_why)
 {
     int rc;
 
-    if (!order_binds(p->kind))
+    if (!precedence_binds(p->kind))
         return 0;
     *ret_why = "the records before it cannot be read";
-    rc = server_commit(s) == -ENOTRECOVERABLE ? s->fatal : 0;
+    rc = batch_commit(b) == -ENOTRECOVERABLE ? b->fatal : 0;
     if (rc == 0)
-        rc = server_follow(s, true);
+        rc = batch_follow(b, true);
     if (rc == 0)
-        rc = order_check(ledger_db(s->ledger), p->kind, p->body, ret_why);
+        rc = precedence_check(ledger_db(b->ledger), p->kind, p->body, ret_why);
     return rc;
 }
 
-static int put(struct server *s, const struct frame_put *in, bool again,
+static int put(struct batch *b, const struct frame_put *in, bool again,
                struct pending *w)
 {
     struct ledger_payload payloads[FRAME_PAYLOADS];
@@ -75,7 +52,7 @@ static int put(struct server *s, const struct frame_put *in, bool again,
         w->why = "the log cannot be read";
         /* Its old connection was read to the end, and committed, in the turn
          * that let in the new one. */
-        rc = ledger_known(s->ledger, out.kind, out.body, &w->ack);
+        rc = ledger_known(b->ledger, out.kind, out.body, &w->ack);
         if (rc != -ENOENT)
             return rc;
     }
@@ -83,11 +60,11 @@ static int put(struct server *s, const struct frame_put *in, bool again,
         payloads[i].name = in->payload[i].name;
         payloads[i].bytes = in->payload[i].bytes;
     }
-    rc = check_order(s, &out, &w->why);
-    return rc != 0 ? rc : ledger_put(s->ledger, &out, &w->ack, &w->why);
+    rc = check_precedence(b, &out, &w->why);
+    return rc != 0 ? rc : ledger_put(b->ledger, &out, &w->ack, &w->why);
 }
 
-static void on_put(struct server *s, struct peer *p, const struct frame *f)
+static void on_put(struct batch *b, struct peer *p, const struct frame *f)
 {
     struct pending w = {.peer = p, .tag = f->tag};
     struct frame_put in;
@@ -98,37 +75,37 @@ static void on_put(struct server *s, struct peer *p, const struct frame *f)
         p->dead = true;
         return;
     }
-    rc = put(s, &in, f->op == FRAME_PUT_AGAIN, &w);
-    if (s->fatal != 0)
+    rc = put(b, &in, f->op == FRAME_PUT_AGAIN, &w);
+    if (b->fatal != 0)
         return; /* nobody is told anything */
     if (rc == -EINVAL || rc == -EPERM || rc == -EEXIST)
         log_warnx("record refused role=%s kind=%.*s: %s", p->role_name,
                   (int)in.kind.n, (const char *)in.kind.p, w.why);
     else if (rc != 0)
-        s->batch_failed = true;
+        b->failed = true;
     if (p->role != ROLE_TAP)
-        s->ahead = true;
+        b->ahead = true;
     w.code = -rc;
-    add_pending(s, &w);
-    s->batch_bytes += f->body.n;
+    batch_add(b, &w);
+    b->bytes += f->body.n;
 }
 
-static void on_checkpoint(struct server *s, struct peer *p,
+static void on_checkpoint(struct batch *b, struct peer *p,
                           const struct frame *f)
 {
     char note[LEDGER_NOTE];
     int rc;
 
-    if (server_commit(s) == -ENOTRECOVERABLE)
+    if (batch_commit(b) == -ENOTRECOVERABLE)
         return;
     if (p->role != ROLE_SAMPLER) {
         peer_refuse(p, f->tag, EPERM, "this role may not sign checkpoints");
         return;
     }
     /* Whoever reads the checkpoint finds in the index what it covers. */
-    rc = server_follow(s, true);
+    rc = batch_follow(b, true);
     if (rc == 0)
-        rc = ledger_checkpoint(s->ledger, note);
+        rc = ledger_checkpoint(b->ledger, note);
     if (rc != 0)
         peer_refuse(p, f->tag, -rc, "the checkpoint could not be signed");
     else
@@ -136,11 +113,11 @@ static void on_checkpoint(struct server *s, struct peer *p,
 }
 
 /* Is the unit one that was drawn? */
-static bool is_drawn(struct server *s, struct span unit)
+static bool is_drawn(struct batch *b, struct span unit)
 {
     int rc = 0;
     struct query q = query_open(
-        ledger_db(s->ledger), "SELECT 1 FROM draw_drawn WHERE object=?1", &rc);
+        ledger_db(b->ledger), "SELECT 1 FROM draw_drawn WHERE object=?1", &rc);
     uint64_t one;
 
     query_bind_bytes(&q, 1, unit);
@@ -148,7 +125,7 @@ static bool is_drawn(struct server *s, struct span unit)
 }
 
 /* Who opens what, and why, stands in the log before a byte goes out. */
-static int log_access(struct server *s, const struct frame_reveal *r)
+static int log_access(struct batch *b, const struct frame_reveal *r)
 {
     struct ledger_put p = {.kind = kind_find("access")};
     struct ledger_ack ack;
@@ -164,11 +141,11 @@ static int log_access(struct server *s, const struct frame_reveal *r)
     p.body = span_of(a.text, a.n);
     if (a.full)
         return -EMSGSIZE;
-    rc = ledger_put(s->ledger, &p, &ack, &why);
-    return server_commit(s) != 0 && rc == 0 ? -EIO : rc;
+    rc = ledger_put(b->ledger, &p, &ack, &why);
+    return batch_commit(b) != 0 && rc == 0 ? -EIO : rc;
 }
 
-static int reveal(struct server *s, const struct peer *p,
+static int reveal(struct batch *b, const struct peer *p,
                   const struct frame_reveal *r, uint8_t **ret_bytes,
                   size_t *ret_n)
 {
@@ -181,18 +158,18 @@ static int reveal(struct server *s, const struct peer *p,
         return -ENOENT;
     memcpy(name, r->payload.p, r->payload.n);
     name[r->payload.n] = '\0';
-    rc = server_follow(s, true);
+    rc = batch_follow(b, true);
     if (rc != 0)
         return rc;
     if (p->role != ROLE_WEB && p->role != ROLE_COMPARE)
         return -EPERM;
-    if (p->role == ROLE_COMPARE && !is_drawn(s, r->unit))
+    if (p->role == ROLE_COMPARE && !is_drawn(b, r->unit))
         return -EPERM;
-    rc = ledger_find(s->ledger, r->unit.p, &seq, &kind);
+    rc = ledger_find(b->ledger, r->unit.p, &seq, &kind);
     if (rc == 0)
-        rc = log_access(s, r);
+        rc = log_access(b, r);
     return rc != 0 ? rc
-                   : ledger_payload(s->ledger, seq, name, ret_bytes, ret_n);
+                   : ledger_payload(b->ledger, seq, name, ret_bytes, ret_n);
 }
 
 static const char *reveal_refusal(int rc)
@@ -210,7 +187,7 @@ static const char *reveal_refusal(int rc)
     return "the payload could not be read";
 }
 
-static void on_reveal(struct server *s, struct peer *p, const struct frame *f)
+static void on_reveal(struct batch *b, struct peer *p, const struct frame *f)
 {
     struct frame_reveal r;
     uint8_t *bytes;
@@ -222,9 +199,9 @@ static void on_reveal(struct server *s, struct peer *p, const struct frame *f)
         p->dead = true;
         return;
     }
-    if (server_commit(s) == -ENOTRECOVERABLE)
+    if (batch_commit(b) == -ENOTRECOVERABLE)
         return;
-    rc = reveal(s, p, &r, &bytes, &n);
+    rc = reveal(b, p, &r, &bytes, &n);
     if (rc != 0) {
         peer_refuse(p, f->tag, -rc, reveal_refusal(rc));
         return;
@@ -233,18 +210,18 @@ static void on_reveal(struct server *s, struct peer *p, const struct frame *f)
     free(bytes);
 }
 
-void server_frame(struct server *s, struct peer *p, const struct frame *f)
+void operation_do(struct batch *b, struct peer *p, const struct frame *f)
 {
     switch (f->op) {
     case FRAME_PUT:
     case FRAME_PUT_AGAIN:
-        on_put(s, p, f);
+        on_put(b, p, f);
         break;
     case FRAME_CHECKPOINT:
-        on_checkpoint(s, p, f);
+        on_checkpoint(b, p, f);
         break;
     case FRAME_REVEAL:
-        on_reveal(s, p, f);
+        on_reveal(b, p, f);
         break;
     default:
         log_warnx("an answer where a question belongs, connection ended "

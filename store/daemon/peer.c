@@ -21,7 +21,7 @@ enum {
 
 struct peer *peer_open(int fd, enum role role, const char *role_name)
 {
-    struct peer *p = calloc(1, sizeof(*p));
+    struct peer *p = calloc(1, sizeof *p);
 
     if (p == NULL) {
         close(fd);

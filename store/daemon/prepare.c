@@ -15,8 +15,6 @@
 #include "ledger/ledger.h"
 #include "store/layout.h"
 
-enum { SAMPLER = 1, RECOMPUTE = 2, COMPARE = 3 }; /* server_role_names */
-
 static int find_owner(const char *user, struct owner *o)
 {
     const struct passwd *p;
@@ -34,9 +32,6 @@ static int find_owner(const char *user, struct owner *o)
 int owners_find(const struct settings *s, struct owners *ret_o,
                 const char **ret_key)
 {
-    static const char *const keys[SERVER_ROLES] = {
-        "store.user_tap", "store.user_sampler", "store.user_recompute",
-        "store.user_compare", "store.user_web"};
     struct owners o = {.store = {geteuid(), getegid()}};
 
     *ret_key = "store.user";
@@ -44,10 +39,10 @@ int owners_find(const struct settings *s, struct owners *ret_o,
     if (geteuid() == 0 &&
         find_owner(settings_str(s, "store.user"), &o.store) != 0)
         return -ENOENT;
-    for (size_t i = 0; i < SERVER_ROLES; i++) {
-        *ret_key = keys[i];
+    for (size_t i = 0; i < ROLES; i++) {
+        *ret_key = role_rows[i].user_key;
         o.role[i] = o.store;
-        if (find_owner(settings_str(s, keys[i]), &o.role[i]) != 0)
+        if (find_owner(settings_str(s, role_rows[i].user_key), &o.role[i]) != 0)
             return -ENOENT;
     }
     *ret_o = o;
@@ -82,13 +77,13 @@ static int make_dirs(const char *state, const struct owners *o)
         {"vault", o->store.gid, 0700},
         {LAYOUT_CHECKPOINTS, o->store.gid, 0750},
         {"keys", o->store.gid, 0711},
-        {LAYOUT_JOBS, o->role[RECOMPUTE].gid, 02750},
-        {LAYOUT_CLAIMS, o->role[COMPARE].gid, 02750},
-        {LAYOUT_RESULTS, o->role[COMPARE].gid, 02750},
+        {LAYOUT_JOBS, o->role[PLACE_RECOMPUTE].gid, 02750},
+        {LAYOUT_CLAIMS, o->role[PLACE_COMPARE].gid, 02750},
+        {LAYOUT_RESULTS, o->role[PLACE_COMPARE].gid, 02750},
     };
     int rc = make_dir(state, store, o->store.gid, 0755);
 
-    for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && rc == 0; i++)
+    for (size_t i = 0; i < sizeof(dirs) / sizeof *dirs && rc == 0; i++)
         rc = make_dir(layout_path(state, dirs[i].name).text, store, dirs[i].gid,
                       dirs[i].mode);
     return rc;
@@ -96,7 +91,7 @@ static int make_dirs(const char *state, const struct owners *o)
 
 static int give_keys(const char *state, const struct owners *o)
 {
-    const struct owner *sampler = &o->role[SAMPLER];
+    const struct owner *sampler = &o->role[PLACE_SAMPLER];
     int rc = give(layout_path(state, LAYOUT_LOG_KEY).text, o->store.uid,
                   o->store.gid, 0600);
 

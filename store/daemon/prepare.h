@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "config/settings.h"
-#include "daemon/server.h"
+#include "daemon/role.h"
 #include "vault/keys.h"
 
 /* A user of the settings: its ids, or our own if the setting is empty. */
@@ -20,7 +20,7 @@ struct owner {
 
 struct owners {
     struct owner store;
-    struct owner role[SERVER_ROLES]; /* in the order of server_role_names */
+    struct owner role[ROLES]; /* by role_place */
 };
 
 /* -ENOENT: no such user, *ret_key names the setting. */

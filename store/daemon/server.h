@@ -14,17 +14,13 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include "daemon/role.h"
 #include "job/jobs.h"
 #include "ledger/ledger.h"
 
-enum { SERVER_ROLES = 5 };
-
-/* Names of the roles' sockets, and the settings of their users. */
-extern const char *const server_role_names[SERVER_ROLES];
-
 struct server_config {
     const char *run_dir;
-    uid_t uid[SERVER_ROLES]; /* who may connect, in the order of the names */
+    uid_t uid[ROLES]; /* who may connect, by role_place */
     int64_t checkpoint_s;
 };
 

@@ -4,13 +4,6 @@
  * out: one line a figure, or JSON; with --check one line and an exit code.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "config/exit.h"
-#include "config/log.h"
-#include "config/settings.h"
-#include "store/client.h"
-#include "store/index.h"
-#include "store/query.h"
-
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -19,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
+
+#include "config/clock.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "config/settings.h"
+#include "store/client.h"
+#include "store/index.h"
+#include "store/query.h"
 
 /* A figure of the index: one whole number, or none yet. */
 struct figure {
@@ -110,14 +110,6 @@ static int print_figures(sqlite3 *db, bool json)
     return rc == 0 ? EXIT_GOOD : EXIT_IO;
 }
 
-static int64_t now_s(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t); /* cannot fail */
-    return t.tv_sec;
-}
-
 /* The line so far, and whether anything in it is wrong. */
 struct health {
     char line[1024];
@@ -141,7 +133,7 @@ static void check_ages(struct health *h, sqlite3 *db,
         int64_t since_ns, age = 0;
 
         if (ask(db, alarms[i].sql, &since_ns))
-            age = now_s() - since_ns / 1000000000;
+            age = clock_wall_ns() / 1000000000 - since_ns / 1000000000;
         note(h, alarms[i].name, age,
              age > settings_int(settings, alarms[i].limit_key));
     }

@@ -69,14 +69,14 @@ static int prepare_kind(sqlite3 *db, struct kind_rows *r, const struct kind *k)
 
 int index_rows_open(sqlite3 *db, struct index_rows **ret_r)
 {
-    struct index_rows *r = calloc(1, sizeof(*r));
+    struct index_rows *r = calloc(1, sizeof *r);
     int rc = 0;
 
     if (r == NULL)
         return -ENOMEM;
     while (kinds[r->n].name != NULL)
         r->n++;
-    r->kind = calloc(r->n, sizeof(*r->kind));
+    r->kind = calloc(r->n, sizeof *r->kind);
     if (r->kind == NULL)
         rc = -ENOMEM;
     for (size_t i = 0; i < r->n && rc == 0; i++)

@@ -136,7 +136,7 @@ static int prepare_all(struct indexer *x)
          &x->checkpoint},
     };
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < sizeof(all) / sizeof *all; i++)
         if (sqlite3_prepare_v3(x->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
                                all[i].stmt, NULL) != SQLITE_OK)
             return -EIO;
@@ -182,7 +182,7 @@ static int set_up(struct indexer *x, const char *pragmas)
 static int open_with(const char *path, const char *pragmas,
                      struct indexer **ret_x)
 {
-    struct indexer *x = calloc(1, sizeof(*x));
+    struct indexer *x = calloc(1, sizeof *x);
     int on = 1, rc = -EIO;
 
     if (x == NULL)

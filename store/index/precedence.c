@@ -1,5 +1,5 @@
 /*
- * order.c - the rules of an epoch, as questions to the index.
+ * precedence.c - the rules of an epoch, as questions to the index.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "index/precedence.h"
@@ -45,13 +45,13 @@ static const struct rule rules[] = {
 
 static const struct rule *find(const struct kind *k)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+    for (size_t i = 0; i < sizeof(rules) / sizeof *rules; i++)
         if (strcmp(rules[i].kind, k->name) == 0)
             return &rules[i];
     return NULL;
 }
 
-bool order_binds(const struct kind *k)
+bool precedence_binds(const struct kind *k)
 {
     return find(k) != NULL;
 }
@@ -140,8 +140,8 @@ static int ask(struct asked *a, const char *sql, bool *ret_is)
     return rc;
 }
 
-int order_check(sqlite3 *db, const struct kind *k, struct span body,
-                const char **ret_why)
+int precedence_check(sqlite3 *db, const struct kind *k, struct span body,
+                     const char **ret_why)
 {
     struct asked a = {.db = db, .kind = k, .rule = find(k), .body = body};
     bool exists = false, before = false;

@@ -43,7 +43,7 @@ int jobs_open(struct ledger *l, const struct jobs_config *config,
 {
     static const char *const dirs[] = {LAYOUT_JOBS, LAYOUT_CLAIMS,
                                        LAYOUT_RESULTS};
-    struct jobs *j = calloc(1, sizeof(*j));
+    struct jobs *j = calloc(1, sizeof *j);
     int rc = 0;
 
     if (j == NULL)
@@ -70,7 +70,7 @@ void jobs_close(struct jobs *j)
 
 static int add_task(struct jobs *j, const struct task *t)
 {
-    struct task *p = array_grow(j->task, &j->size, j->n, 1, sizeof(*p));
+    struct task *p = array_grow(j->task, &j->size, j->n, 1, sizeof *p);
 
     if (p == NULL)
         return -ENOMEM;

@@ -115,7 +115,7 @@ static int hand_over(struct gathering *g)
 {
     struct unit *u = g->u;
     struct job *j = &u->job;
-    struct job_exchange *all = calloc(g->n + 1, sizeof(*all));
+    struct job_exchange *all = calloc(g->n + 1, sizeof *all);
     int rc;
 
     if (all == NULL)
@@ -174,7 +174,7 @@ static int gather(struct gathering *g)
 
 int neighbours_take(struct unit *u, struct ledger *l)
 {
-    struct gathering *g = calloc(1, sizeof(*g));
+    struct gathering *g = calloc(1, sizeof *g);
     int rc;
 
     if (g == NULL)
@@ -188,7 +188,7 @@ int neighbours_take(struct unit *u, struct ledger *l)
 
 int neighbours_none(struct unit *u)
 {
-    struct gathering *g = calloc(1, sizeof(*g));
+    struct gathering *g = calloc(1, sizeof *g);
     int rc;
 
     if (g == NULL)

@@ -23,7 +23,7 @@ struct unit_memory {
 
 int unit_keep(struct unit *u, uint8_t *bytes)
 {
-    struct unit_memory *m = malloc(sizeof(*m));
+    struct unit_memory *m = malloc(sizeof *m);
 
     if (m == NULL) {
         free(bytes);
@@ -303,7 +303,7 @@ int unit_init(struct unit *u, struct ledger *l, uint64_t epoch,
 {
     int rc;
 
-    memset(u, 0, sizeof(*u));
+    memset(u, 0, sizeof *u);
     u->epoch = u->job.epoch = u->claim.epoch = epoch;
     memcpy(u->job.unit, id, MERKLE_HASH);
     memcpy(u->claim.unit, id, MERKLE_HASH);

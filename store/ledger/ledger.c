@@ -11,21 +11,13 @@
 #include <openssl/rand.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "config/clock.h"
 #include "index/index_row.h"
 #include "ledger/ledger_state.h"
 #include "store/base64.h"
 #include "store/query.h"
 #include "store/record.h"
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* A payload on its way into the batch. */
 struct sealed {
@@ -91,9 +83,9 @@ static int write_leaf(struct ledger *l, const struct ledger_put *p,
 {
     size_t size = sizeof(l->leaf);
     int n = snprintf(l->leaf, size,
-                     "assay-rec/v1\ntype %s\nseq %" PRIu64 "\ntime_ns %" PRIu64
+                     "assay-rec/v1\ntype %s\nseq %" PRIu64 "\ntime_ns %" PRId64
                      "\n%.*s",
-                     p->kind->name, logfile_next(l->log), now_ns(),
+                     p->kind->name, logfile_next(l->log), clock_wall_ns(),
                      (int)p->body.n, (const char *)p->body.p);
 
     for (size_t i = 0; i < p->n_payloads && n >= 0 && (size_t)n < size; i++) {
@@ -159,12 +151,19 @@ int ledger_put(struct ledger *l, const struct ledger_put *p,
 int ledger_known(struct ledger *l, const struct kind *k, struct span body,
                  struct ledger_ack *ret_ack)
 {
+    struct recent_leaf leaf;
+    int rc;
+
     if (l->recent == NULL)
-        l->recent = recent_new();
+        l->recent = recent_new(l->reader);
     if (l->recent == NULL)
         return -ENOMEM;
-    return recent_find(l->recent, l->reader, logfile_count(l->log), k, body,
-                       &ret_ack->seq, ret_ack->unit);
+    rc = recent_find(l->recent, logfile_count(l->log), k, body, &leaf);
+    if (rc == 0) {
+        ret_ack->seq = leaf.seq;
+        memcpy(ret_ack->unit, leaf.unit, MERKLE_HASH);
+    }
+    return rc;
 }
 
 /* Nothing of the batch may stay. */

@@ -327,7 +327,7 @@ static int open_all(struct ledger *l, const struct ledger_config *config,
 int ledger_open(const struct ledger_config *config, struct ledger **ret_l,
                 struct ledger_start *ret_s)
 {
-    struct ledger *l = calloc(1, sizeof(*l));
+    struct ledger *l = calloc(1, sizeof *l);
     int rc;
 
     *ret_s = (struct ledger_start){0};
@@ -344,7 +344,7 @@ int ledger_open(const struct ledger_config *config, struct ledger **ret_l,
 int ledger_rebuild(const struct ledger_config *config,
                    struct ledger_start *ret_s)
 {
-    struct ledger *l = calloc(1, sizeof(*l));
+    struct ledger *l = calloc(1, sizeof *l);
     int rc;
 
     *ret_s = (struct ledger_start){0};

@@ -24,14 +24,19 @@ struct entry {
 /* Leaf seq stands at seq % RECENT_LEAVES. A chain leads to ever older leaves,
  * and ends where the ring has been written over. */
 struct recent {
+    struct leaflog *log;
     struct entry ring[RECENT_LEAVES];
     uint64_t head[BUCKETS]; /* one more than a seq; 0: none */
     uint64_t upto;          /* leaves before it have been read */
 };
 
-struct recent *recent_new(void)
+struct recent *recent_new(struct leaflog *log)
 {
-    return calloc(1, sizeof(struct recent));
+    struct recent *r = calloc(1, sizeof *r);
+
+    if (r != NULL)
+        r->log = log;
+    return r;
 }
 
 void recent_free(struct recent *r)
@@ -94,12 +99,9 @@ static void add(struct recent *r, const struct leaf *leaf)
 {
     struct entry *e = &r->ring[leaf->seq % RECENT_LEAVES];
     struct span type = record_find(leaf->bytes, "type");
-    const struct kind *kind = NULL;
+    const struct kind *kind = kind_of(type);
     uint64_t *head;
 
-    for (const struct kind *k = kinds; k->name != NULL; k++)
-        if (span_eq_str(type, k->name))
-            kind = k;
     memcpy(e->unit, leaf->unit, MERKLE_HASH);
     memset(e->hash, 0, sizeof(e->hash));
     if (kind != NULL)
@@ -109,7 +111,7 @@ static void add(struct recent *r, const struct leaf *leaf)
     *head = leaf->seq + 1;
 }
 
-static int read_on(struct recent *r, struct leaflog *log, uint64_t end)
+static int read_on(struct recent *r, uint64_t end)
 {
     struct leaf leaf;
     int rc = 0;
@@ -119,7 +121,7 @@ static int read_on(struct recent *r, struct leaflog *log, uint64_t end)
         r->upto = end - RECENT_LEAVES;
     }
     while (rc == 0 && r->upto < end) {
-        rc = leaflog_read(log, r->upto, &leaf);
+        rc = leaflog_read(r->log, r->upto, &leaf);
         if (rc == 0) {
             add(r, &leaf);
             r->upto++;
@@ -128,12 +130,11 @@ static int read_on(struct recent *r, struct leaflog *log, uint64_t end)
     return rc;
 }
 
-int recent_find(struct recent *r, struct leaflog *log, uint64_t end,
-                const struct kind *k, struct span body, uint64_t *ret_seq,
-                uint8_t ret_unit[MERKLE_HASH])
+int recent_find(struct recent *r, uint64_t end, const struct kind *k,
+                struct span body, struct recent_leaf *ret_leaf)
 {
     uint8_t hash[SHA256_BYTES];
-    int rc = read_on(r, log, end);
+    int rc = read_on(r, end);
     uint64_t at;
 
     if (rc != 0)
@@ -144,8 +145,8 @@ int recent_find(struct recent *r, struct leaflog *log, uint64_t end,
         const struct entry *e = &r->ring[(at - 1) % RECENT_LEAVES];
 
         if (memcmp(e->hash, hash, sizeof(hash)) == 0) {
-            *ret_seq = at - 1;
-            memcpy(ret_unit, e->unit, MERKLE_HASH);
+            ret_leaf->seq = at - 1;
+            memcpy(ret_leaf->unit, e->unit, MERKLE_HASH);
             return 0;
         }
         at = e->before;

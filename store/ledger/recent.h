@@ -15,12 +15,17 @@ enum { RECENT_LEAVES = 16384 };
 
 struct recent;
 
-struct recent *recent_new(void); /* NULL: no memory */
+struct recent_leaf {
+    uint64_t seq;
+    uint8_t unit[MERKLE_HASH];
+};
+
+/* log is borrowed until recent_free. NULL: no memory. */
+struct recent *recent_new(struct leaflog *log);
 void recent_free(struct recent *r);
 /* The latest leaf before `end` of this kind and with this body, byte for byte.
  * -ENOENT: none of the last RECENT_LEAVES; or an error of leaflog_read. */
-int recent_find(struct recent *r, struct leaflog *log, uint64_t end,
-                const struct kind *k, struct span body, uint64_t *ret_seq,
-                uint8_t ret_unit[MERKLE_HASH]);
+int recent_find(struct recent *r, uint64_t end, const struct kind *k,
+                struct span body, struct recent_leaf *ret_leaf);
 
 #endif

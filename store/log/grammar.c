@@ -190,14 +190,6 @@ static bool at_end(struct walk *w)
     return w->why == NULL;
 }
 
-static const struct kind *kind_of(struct span name)
-{
-    for (const struct kind *k = kinds; k->name != NULL; k++)
-        if (span_eq_str(name, k->name))
-            return k;
-    return NULL;
-}
-
 /* type, seq and time_ns. */
 static const struct kind *check_head(struct walk *w)
 {

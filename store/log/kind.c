@@ -169,3 +169,11 @@ const struct kind *kind_find(const char *name)
             return k;
     return NULL;
 }
+
+const struct kind *kind_of(struct span name)
+{
+    for (const struct kind *k = kinds; k->name != NULL; k++)
+        if (span_eq_str(name, k->name))
+            return k;
+    return NULL;
+}

@@ -65,7 +65,7 @@ int leaflog_open(const char *state_dir, struct leaflog **ret_l)
 {
     struct path leaves = layout_path(state_dir, LAYOUT_LEAVES);
     struct path offsets = layout_path(state_dir, LAYOUT_OFFSETS);
-    struct leaflog *l = calloc(1, sizeof(*l));
+    struct leaflog *l = calloc(1, sizeof *l);
     int rc;
 
     if (l == NULL)

@@ -88,7 +88,7 @@ int logfile_open(const char *state_dir, const struct merkle_head *heads,
                  size_t n_heads, struct logfile **ret_l,
                  struct log_report *ret_report)
 {
-    struct logfile *l = calloc(1, sizeof(*l));
+    struct logfile *l = calloc(1, sizeof *l);
     struct log_report report = {0};
     struct log_scan scan;
     int rc;

@@ -171,7 +171,7 @@ static int scan_all(struct log_scan *s, struct scan_work *w,
 
 int log_scan(struct log_scan *s, struct log_report *ret_report)
 {
-    struct scan_work *w = calloc(1, sizeof(*w));
+    struct scan_work *w = calloc(1, sizeof *w);
     int rc;
 
     if (w == NULL)

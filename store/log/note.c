@@ -167,7 +167,7 @@ int note_signer_open(const char *name, const uint8_t seed[32],
 
     if (!note_name_good(span_str(name)))
         return -EINVAL;
-    s = calloc(1, sizeof(*s));
+    s = calloc(1, sizeof *s);
     if (s == NULL)
         return -ENOMEM;
     memcpy(s->key.name, name, strlen(name) + 1); /* good names fit */

@@ -40,7 +40,7 @@ static struct path file_of(const struct signing *s, uint64_t size,
 
 static int add_head(struct signing *s, const struct merkle_head *head)
 {
-    struct merkle_head *p = array_grow(s->head, &s->size, s->n, 1, sizeof(*p));
+    struct merkle_head *p = array_grow(s->head, &s->size, s->n, 1, sizeof *p);
 
     if (p == NULL)
         return -ENOMEM;
@@ -128,7 +128,7 @@ static int read_dir(struct signing *s, char *ret_bad)
     if (d != NULL)
         closedir(d);
     if (s->n != 0)
-        qsort(s->head, s->n, sizeof(*s->head), by_size);
+        qsort(s->head, s->n, sizeof *s->head, by_size);
     return rc;
 }
 
@@ -136,7 +136,7 @@ int signing_open(const char *state_dir, const char *origin,
                  const uint8_t seed[32], struct signing **ret_s, char *ret_bad)
 {
     struct path dir = layout_path(state_dir, LAYOUT_CHECKPOINTS);
-    struct signing *s = calloc(1, sizeof(*s));
+    struct signing *s = calloc(1, sizeof *s);
     int rc;
 
     if (s == NULL)
@@ -219,7 +219,7 @@ static int check_signed(const struct signing *s, const struct merkle_head *head)
 static bool is_known(const struct signing *s, const struct merkle_head *head)
 {
     for (size_t i = s->n; i-- > 0;)
-        if (memcmp(&s->head[i], head, sizeof(*head)) == 0)
+        if (memcmp(&s->head[i], head, sizeof *head) == 0)
             return true;
     return false;
 }

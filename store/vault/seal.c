@@ -43,7 +43,7 @@ static EVP_CIPHER_CTX *open_wrap(EVP_CIPHER *cipher, const uint8_t *key,
 int seal_open(const uint8_t key[SEAL_KEY], struct seal **ret_s)
 {
     EVP_CIPHER *wrap = EVP_CIPHER_fetch(NULL, "AES-256-WRAP", NULL);
-    struct seal *s = calloc(1, sizeof(*s));
+    struct seal *s = calloc(1, sizeof *s);
 
     if (s != NULL && wrap != NULL) {
         s->gcm = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL);

@@ -119,7 +119,7 @@ static int open_file(struct vault *v, const char *state_dir)
 int vault_open(const char *state_dir, const uint8_t key[VAULT_KEY],
                struct vault **ret_v)
 {
-    struct vault *v = calloc(1, sizeof(*v));
+    struct vault *v = calloc(1, sizeof *v);
     int rc;
 
     if (v == NULL)

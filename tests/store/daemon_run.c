@@ -28,7 +28,7 @@ void daemon_make(struct daemon_run *d, const char *program, const char *more)
     const char *tmp = getenv("TMPDIR");
     FILE *f;
 
-    memset(d, 0, sizeof(*d));
+    memset(d, 0, sizeof *d);
     snprintf(d->program, sizeof(d->program), "%s", program);
     snprintf(d->dir, sizeof(d->dir), "%s/assay-store-XXXXXX",
              tmp != NULL ? tmp : "/tmp");

@@ -1,10 +1,10 @@
 /*
- * row.h - one row of the table of dialects. A reader fills what it finds and
+ * apis.h - one row of the table of dialects. A reader fills what it finds and
  * complains through request_bad and answer_bad.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef STORE_DIALECT_ROW_H
-#define STORE_DIALECT_ROW_H
+#ifndef STORE_DIALECT_APIS_H
+#define STORE_DIALECT_APIS_H
 
 #include "dialect/reader/answer.h"
 #include "dialect/reader/request.h"

@@ -25,8 +25,7 @@
 #ifndef STORE_KIND_H
 #define STORE_KIND_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "store/span.h"
 
 enum role {
     ROLE_STORE = 1 << 0, /* assay-store itself */
@@ -64,5 +63,6 @@ extern const struct kind kinds[];
 
 /* NULL if there is no such kind. */
 const struct kind *kind_find(const char *name);
+const struct kind *kind_of(struct span name);
 
 #endif

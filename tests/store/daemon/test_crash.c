@@ -91,7 +91,7 @@ static void keep_ack(struct run *r, const struct put_ack *ack)
 {
     if (r->n == r->size) {
         r->size = r->size != 0 ? 2 * r->size : 4096;
-        r->acked = realloc(r->acked, r->size * sizeof(*r->acked));
+        r->acked = realloc(r->acked, r->size * sizeof *r->acked);
         if (r->acked == NULL)
             die("memory");
     }
@@ -294,14 +294,14 @@ int main(int argc, char **argv)
         seed = (uint32_t)strtoul(argv[2], NULL, 10);
     log_init("test_crash", 0);
     daemon_make(&r.d, argv[1], "checkpoint_s = 1");
-    r.head = calloc(1000000, sizeof(*r.head));
+    r.head = calloc(1000000, sizeof *r.head);
     if (r.head == NULL)
         die("memory");
     /* Lives grow longer where a busy machine lets none come to anything. */
     for (; lives < KILLS || r.n < KILLS; lives++)
         one_life(&r,
                  mix(seed + lives) % ((lives / KILLS + 1) * LONGEST_MS * 1000));
-    qsort(r.acked, r.n, sizeof(*r.acked), by_seq);
+    qsort(r.acked, r.n, sizeof *r.acked, by_seq);
     live_in_peace(&r);
     check_leaves(&r);
     check_payloads(&r);

@@ -1,5 +1,5 @@
 /*
- * test_order.c - the store lets an epoch go one way, once: closed, signed,
+ * test_precedence.c - the store lets an epoch go one way, once: closed, signed,
  * revealed, seeded, drawn, certified.
  * SPDX-License-Identifier: Apache-2.0
  */
