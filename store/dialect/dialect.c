@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "dialect/apis/apis.h"
+#include "store/sse.h"
 
 static const struct dialect *const dialects[] = {
     &openai_chat,   &openai_completions, &openai_responses, &anthropic_messages,
@@ -47,11 +48,6 @@ const char *dialect_find(struct span method, struct span target)
         if (is_target(dialects[i], target))
             return dialects[i]->name;
     return NULL;
-}
-
-void dialect_init(void)
-{
-    json_object_seed(0); /* 0: from the system's random source */
 }
 
 static const char *read_request(const struct dialect *d, struct span text,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/dialect.h"
+#include "store/sse.h"
 
 /*
  * The line at *at, without its end; false if the body does not finish it. The

@@ -14,6 +14,7 @@
 
 #include "dialect/facts.h"
 #include "store/dialect.h"
+#include "store/sse.h"
 
 enum { TAIL = 4 }; /* last data events looked into */
 

@@ -3,8 +3,16 @@
  * the one process that writes. Comes in: records. Goes out: the same, durable,
  * in order.
  *
- * A batch: ledger_put ..., ledger_commit, then (acknowledged) ledger_follow.
- * Order on disk: payloads synced, leaves synced, index.
+ *   ledger_open   lock, recovery, genesis or boot
+ *        |
+ *   ledger_put ... --> vault: payloads --+
+ *        |         --> log: leaves     --+-- ledger_commit: synced, in this
+ *        |                               |   order; then acknowledged
+ *   ledger_follow --> index <------------+
+ *   ledger_checkpoint: the head, read back and signed
+ *
+ * recent: a record that is sent again is found. Arrows: ledger sees base, log,
+ * vault and index; job and daemon see ledger.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_LEDGER_H

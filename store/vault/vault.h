@@ -3,6 +3,11 @@
  * assay-store opens. A leaf holds each payload's commitment (below) and
  * length; the vault holds what opens it.
  *
+ *   payload --seal: its own data key--> file --unseal--> payload
+ *              \-- wrapped with the vault key (keys: STATE/keys)
+ *
+ * Arrows: vault sees base; index, ledger and daemon see vault.
+ *
  * STATE/vault/payloads, for each payload, integers big-endian:
  *     0  4    "avp1"
  *     4  4    place of the payload in its kind's list

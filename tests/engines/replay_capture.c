@@ -171,7 +171,6 @@ int main(int argc, char **argv)
     }
     w.dir = argv[argc - 2];
     w.model = argv[argc - 1];
-    dialect_init();
     if (capture_open(w.dir, &c) != 0)
         return EXIT_IO;
     code = with_deployment(&w, &c);

@@ -111,7 +111,6 @@ int main(int argc, char **argv)
 
     if (argc != 3 && argc != 4)
         return 2;
-    dialect_init();
     if (capture_open(argv[1], &c) != 0)
         return 1;
     engine = deployment_engine(argv[2]);

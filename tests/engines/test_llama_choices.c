@@ -258,7 +258,6 @@ int main(int argc, char **argv)
 
     if (argc != 2 || pool_open(0, &pool) != 0)
         return 2;
-    dialect_init();
     err = tree(argv[1], "llama.cpp", pool, &t);
     if (err == 0)
         err = tree(argv[1], "llama.cpp-b11434", pool, &t);

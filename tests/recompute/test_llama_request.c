@@ -34,7 +34,6 @@ static int open_all(void **state)
     int err = gguf_open(VOCABULARIES "/spm.gguf", &g, &error);
 
     (void)state;
-    dialect_init();
     if (err == 0)
         err = llama_vocab_open(g, &text, &error);
     gguf_close(g);

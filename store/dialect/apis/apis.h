@@ -1,6 +1,12 @@
 /*
- * apis.h - one row of the table of dialects. A reader fills what it finds and
- * complains through request_bad and answer_bad.
+ * apis.h - one file an API, one row of dialect.c's table each: its name, the
+ * paths it is asked at, its request's keys, and who reads its answers.
+ *
+ *     {"vllm.generate", targets, keys, whole answer, one event}
+ *
+ * A reader fills what it finds and complains through request_bad and
+ * answer_bad. To add an API: its file here, its row there, its name in
+ * store/dialect.h. Arrows: apis see reader; no API sees another.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_DIALECT_APIS_H

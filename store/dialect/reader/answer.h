@@ -7,7 +7,7 @@
 #define STORE_DIALECT_ANSWER_H
 
 #include "dialect/reader/json.h"
-#include "store/dialect.h"
+#include "store/api.h"
 
 enum { CHOICES_MAX = 1024 };
 

@@ -7,7 +7,7 @@
 #define STORE_DIALECT_REQUEST_H
 
 #include "dialect/reader/json.h"
-#include "store/dialect.h"
+#include "store/api.h"
 
 struct request_build {
     struct dialect_memory *m;

@@ -1,6 +1,12 @@
 /*
  * index.h - the SQLite index of the log, for reading.
  *
+ *   kinds --index_schema--> tables
+ *   leaf --index_row--> rows; indexer: as far as the log, again after a crash
+ *   query: one question, in every room; precedence: may this record follow?
+ *
+ * Arrows: index sees base, log and vault; ledger, job and daemon see index.
+ *
  * Tables: one a kind and one a `many` key, as kind.h says, and
  *   checkpoint(size, root, note)        every signed checkpoint
  *   vault(seq, pos, name, commitment, offset, len)

@@ -3,6 +3,14 @@
  * result. JSON of our own, read strictly: an unknown key, a missing one or a
  * wrong type is -EBADMSG with the reason in words.
  *
+ *   draw --jobs--> unit: the exchange, its bodies, steps, manifest
+ *                   |    (exchange.h; neighbours: what ran beside it)
+ *                   +--> job packet --> worker --> result --+--> verdict.h
+ *                   +--> claim --> assay-compare -----------+    differences.h
+ *
+ * packet: the JSON that all three are written in. Arrows: job sees base, log,
+ * index and ledger; daemon sees job.
+ *
  * assay-store writes STATE/jobs/EPOCH-UNIT.job (what the mode allows, nothing
  * more) and STATE/claims/EPOCH-UNIT.claim; on a `result` record it writes
  * STATE/results/EPOCH-UNIT-RUN.result beside. All are written to a temporary
@@ -22,9 +30,9 @@
  *           "response":BASE64,"request_ns":"T","answer_ns":"T"} ...],
  *         "left_beside":N,"left_before":N
  *         exchanges: the unit's own first, then, for a search, others of its
- *         server that began before its end (store/neighbours.h); left_: how
- * many of them, beside it and before it, are missing here claim
- * {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
+ *         server that began before its end (job/neighbours.h); left_: how
+ *         many of them, beside it and before it, are missing here
+ * claim  {"schema":"assay.claim/1","epoch":1,"unit":HEX,"nonce":HEX,
  *         "api":..,"mode":"blind"|"forced"|"search"|"none","status":200,
  *         "streamed":true,"model":TEXT,"request":BASE64,"response":BASE64,
  *         "manifest":HEX,"runs":N,"reason":TEXT}
@@ -32,7 +40,8 @@
  * result {"schema":"assay.result/1","unit":HEX,"nonce":HEX,"run":1,
  *         "worker":TEXT,"manifest":HEX,"status":"ok"|"uncheckable",
  *         "reason":TEXT ("" if ok),"route":"invariant","level":"-",
- *         "forward_runs":N,"detail":TEXT,"model":TEXT,"prompt_tokens":N,"completion_tokens":N,
+ *         "forward_runs":N,"detail":TEXT,"model":TEXT,"prompt_tokens":N,
+ *         "completion_tokens":N,
  *         "digests":[HEX of layer outputs ...],"more":false,
  *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
  *            "tokens":[{"id":5,"bytes":HEX,"logprob":BITS,

@@ -197,7 +197,6 @@ static void dump(const char *path)
 
 int main(int argc, char **argv)
 {
-    dialect_init();
     for (int i = 1; i < argc; i++)
         dump(argv[i]);
     return 0;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/dialect.h"
+#include "store/sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -349,6 +349,5 @@ int main(void)
         cmocka_unit_test(deep_nesting_is_refused_without_harm),
     };
 
-    dialect_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

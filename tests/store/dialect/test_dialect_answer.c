@@ -570,6 +570,5 @@ int main(void)
         TEST(too_many_choices_are_bad),
     };
 
-    dialect_init();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

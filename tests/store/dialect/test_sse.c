@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "store/dialect.h"
+#include "store/sse.h"
 
 /* Walks body and writes "name=data;" for each event into out. */
 static size_t walk(struct span body, char *out, size_t size)
