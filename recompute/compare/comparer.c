@@ -23,6 +23,7 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
+#include "daemon/daemon.h"
 #include "daemon/outbox.h"
 #include "daemon/watch.h"
 #include "store/index.h"
@@ -369,7 +370,7 @@ static int loop(struct comparer *c, struct watch *watch, bool once)
     struct unit_key k;
     int err;
 
-    while (!compare_stop) {
+    while (!daemon_stop) {
         err = watch_next(watch, once ? 0 : SWEEP_MS, &name);
         if (err == -EAGAIN && once)
             return 0;
@@ -381,17 +382,6 @@ static int loop(struct comparer *c, struct watch *watch, bool once)
             return err;
     }
     return 0;
-}
-
-static void give_up_rights(const struct settings *s)
-{
-    int err = sandbox_enter(settings_str(s, "compare.user"),
-                            SANDBOX_READ_FILES | SANDBOX_UNIX);
-
-    if (err != 0) {
-        errno = -err;
-        fatal(EXIT_NOT_PERMITTED, "cannot give up rights");
-    }
 }
 
 static int open_and_loop(struct comparer *c, bool once)
@@ -421,8 +411,9 @@ int comparer_run(const struct settings *s, bool once)
     c->state_dir = settings_str(s, "store.state_dir");
     c->deadline_s = settings_int(s, "compare.deadline_s");
     c->out = (struct outbox){settings_str(s, "store.run_dir"), "compare",
-                             &compare_stop, NULL};
-    give_up_rights(s);
+                             &daemon_stop, NULL};
+    daemon_give_up_rights(settings_str(s, "compare.user"),
+                          SANDBOX_READ_FILES | SANDBOX_UNIX);
     err = open_and_loop(c, once);
     if (err != 0) {
         errno = -err;

@@ -5,13 +5,9 @@
 #ifndef COMPARER_H
 #define COMPARER_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 struct settings;
-
-/* Set by SIGTERM and SIGINT. */
-extern volatile sig_atomic_t compare_stop;
 
 /* Decides what lies in the state directory; once: what can be decided now.
  * Returns an exit code, EXIT_AGAIN if some claim still waits. */

@@ -11,16 +11,17 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
+#include "daemon/daemon.h"
 #include "daemon/outbox.h"
 #include "job/deployments.h"
-#include "job/worker.h"
+#include "job/job.h"
 #include "recompute/error.h"
 
 static int put(const struct settings *s, const struct manifest *m,
                const char *name, const char *engine)
 {
     struct outbox out = {settings_str(s, "store.run_dir"), "recompute",
-                         &worker_stop, NULL};
+                         &daemon_stop, NULL};
     struct record record;
     struct put p = {"manifest", &record, NULL, 0};
     int err;

@@ -15,8 +15,8 @@
 #include "config/log.h"
 #include "config/settings.h"
 #include "job/deployments.h"
+#include "job/job.h"
 #include "job/run.h"
-#include "job/worker.h"
 
 enum { JOB_MAX = 512 << 20 };
 

@@ -3,7 +3,7 @@
  * in, `result` records out. It opens the deployments, gives up its rights, and
  * then sees packets, and nothing else. SPDX-License-Identifier: Apache-2.0
  */
-#include "job/worker.h"
+#include "job/job.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "config/log.h"
 #include "config/sandbox.h"
 #include "config/settings.h"
+#include "daemon/daemon.h"
 #include "daemon/outbox.h"
 #include "daemon/watch.h"
 #include "job/deployments.h"
@@ -125,7 +126,7 @@ static int run_all(struct worker *w, const struct job *j)
     uint32_t n = next_run(w, j);
     int err = 0;
 
-    for (; err == 0 && n <= j->runs && !worker_stop; n++) {
+    for (; err == 0 && n <= j->runs && !daemon_stop; n++) {
         err = run_job(&w->options, j, n, &run);
         if (err != 0)
             break;
@@ -176,7 +177,7 @@ static int loop(struct worker *w, struct watch *watch, bool once)
     struct watch_name name;
     int err;
 
-    while (!worker_stop) {
+    while (!daemon_stop) {
         err = watch_next(watch, once ? 0 : IDLE_MS, &name);
         if (err == -EAGAIN && once)
             return 0;
@@ -186,19 +187,6 @@ static int loop(struct worker *w, struct watch *watch, bool once)
             return err;
     }
     return 0;
-}
-
-/* What root may read goes on; then only packets, threads and our socket. */
-static void give_up_rights(const struct settings *s)
-{
-    int err =
-        sandbox_enter(settings_str(s, "recompute.user"),
-                      SANDBOX_READ_FILES | SANDBOX_UNIX | SANDBOX_THREADS);
-
-    if (err != 0) {
-        errno = -err;
-        fatal(EXIT_NOT_PERMITTED, "cannot give up rights");
-    }
 }
 
 int worker_run(const struct settings *s, bool once)
@@ -213,8 +201,10 @@ int worker_run(const struct settings *s, bool once)
     w.options = (struct run_options){w.deployments.v, w.deployments.n,
                                      settings_str(s, "recompute.name"), false};
     w.out = (struct outbox){settings_str(s, "store.run_dir"), "recompute",
-                            &worker_stop, NULL};
-    give_up_rights(s);
+                            &daemon_stop, NULL};
+    /* From here on only packets, threads and our socket. */
+    daemon_give_up_rights(settings_str(s, "recompute.user"),
+                          SANDBOX_READ_FILES | SANDBOX_UNIX | SANDBOX_THREADS);
     err = watch_open(dir.text, NULL, &watch);
     if (err == 0)
         err = loop(&w, watch, once);
