@@ -26,11 +26,11 @@ static int read_flags(const json_t *v, struct added_token *t, struct error *w)
         {"rstrip", &t->rstrip},           {"normalized", &t->normalized},
         {"special", &t->special},
     };
-    int err = form_keys(v, "added_tokens", keys, w);
+    const struct form f = {v, "added_tokens", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_number(v, "added_tokens", "id", VOCABULARY_IDS_MAX - 1,
-                          &t->id, w);
+        err = form_number(&f, "id", VOCABULARY_IDS_MAX - 1, &t->id);
     for (size_t i = 0; err == 0 && i < sizeof flags / sizeof *flags; i++)
         if (!json_is_boolean(json_object_get(v, flags[i].key)))
             err = error_refuse(w, "added_tokens: %s is not true or false",
@@ -55,7 +55,8 @@ static int read_content(const json_t *v, const struct normalizer *n,
 {
     struct buffer sought = {0};
     struct span s;
-    int err = form_text(v, "added_tokens", "content", &s, w);
+    const struct form f = {v, "added_tokens", w};
+    int err = form_text(&f, "content", &s);
 
     if (err == 0 && s.n == 0)
         err = error_refuse(w, "added_tokens: an empty name");

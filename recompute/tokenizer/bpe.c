@@ -184,17 +184,16 @@ static int read_switches(struct bpe *b, const json_t *model, struct error *w)
 {
     const json_t *dropout = json_object_get(model, "dropout");
     int err;
+    const struct form f = {model, "model", w};
 
     if (dropout != NULL && !json_is_null(dropout) &&
         !(json_is_number(dropout) && json_number_value(dropout) == 0))
         return error_refuse(w, "model.dropout: encoding would be random");
-    err = form_bool(model, "model", "fuse_unk", false, &b->fuse_unk, w);
+    err = form_bool(&f, "fuse_unk", false, &b->fuse_unk);
     if (err == 0)
-        err = form_bool(model, "model", "byte_fallback", false,
-                        &b->byte_fallback, w);
+        err = form_bool(&f, "byte_fallback", false, &b->byte_fallback);
     if (err == 0)
-        err = form_bool(model, "model", "ignore_merges", false,
-                        &b->ignore_merges, w);
+        err = form_bool(&f, "ignore_merges", false, &b->ignore_merges);
     return err;
 }
 
@@ -213,9 +212,10 @@ int bpe_init(const json_t *model, struct bpe *ret_b, struct error *w)
                                        NULL};
     struct bpe *b = ret_b;
     int err;
+    const struct form f = {model, "model", w};
 
     *b = (struct bpe){0};
-    err = form_keys(model, "model", keys, w);
+    err = form_keys(&f, keys);
     if (err != 0)
         return err;
     if (strcmp(form_type(model), "BPE") != 0)

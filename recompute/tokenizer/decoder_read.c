@@ -28,11 +28,12 @@ static int read_replace(const json_t *v, struct decoder_step *s,
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
     struct span content;
-    int err = form_keys(v, "decoder Replace", keys, w);
+    const struct form f = {v, "decoder Replace", w};
+    int err = form_keys(&f, keys);
 
     s->kind = DECODE_REPLACE;
     if (err == 0)
-        err = form_text(v, "decoder Replace", "content", &content, w);
+        err = form_text(&f, "content", &content);
     if (err == 0)
         err = keep(s, content);
     if (err == 0)
@@ -44,10 +45,11 @@ static int read_replace(const json_t *v, struct decoder_step *s,
 static int read_plain(const json_t *v, struct decoder_step *s, struct error *w)
 {
     static const char *const keys[] = {"type", NULL};
+    const struct form f = {v, "decoder", w};
 
     s->kind =
         strcmp(form_type(v), "Fuse") == 0 ? DECODE_FUSE : DECODE_BYTE_FALLBACK;
-    return form_keys(v, "decoder", keys, w);
+    return form_keys(&f, keys);
 }
 
 static int read_strip(const json_t *v, struct decoder_step *s, struct error *w)
@@ -55,15 +57,16 @@ static int read_strip(const json_t *v, struct decoder_step *s, struct error *w)
     static const char *const keys[] = {"type", "content", "start", "stop",
                                        NULL};
     struct span content;
-    int err = form_keys(v, "decoder Strip", keys, w);
+    const struct form f = {v, "decoder Strip", w};
+    int err = form_keys(&f, keys);
 
     s->kind = DECODE_STRIP;
     if (err == 0)
-        err = form_character(v, "decoder Strip", "content", &content, w);
+        err = form_character(&f, "content", &content);
     if (err == 0)
-        err = form_number(v, "decoder Strip", "start", 1 << 20, &s->start, w);
+        err = form_number(&f, "start", 1 << 20, &s->start);
     if (err == 0)
-        err = form_number(v, "decoder Strip", "stop", 1 << 20, &s->stop, w);
+        err = form_number(&f, "stop", 1 << 20, &s->stop);
     return err != 0 ? err : keep(s, content);
 }
 
@@ -72,9 +75,10 @@ static int read_byte_level(const json_t *v, struct decoder_step *s,
 {
     static const char *const keys[] = {"type", "add_prefix_space",
                                        "trim_offsets", "use_regex", NULL};
+    const struct form f = {v, "decoder ByteLevel", w};
 
     s->kind = DECODE_BYTE_LEVEL;
-    return form_keys(v, "decoder ByteLevel", keys, w);
+    return form_keys(&f, keys);
 }
 
 static int read_metaspace(const json_t *v, struct decoder_step *s,
@@ -86,14 +90,14 @@ static int read_metaspace(const json_t *v, struct decoder_step *s,
     const char *scheme =
         json_string_value(json_object_get(v, "prepend_scheme"));
     struct span mark;
-    int err = form_keys(v, "decoder Metaspace", keys, w);
+    const struct form f = {v, "decoder Metaspace", w};
+    int err = form_keys(&f, keys);
 
     s->kind = DECODE_METASPACE;
     if (err == 0)
-        err = form_bool(v, "decoder Metaspace", "add_prefix_space", true,
-                        &s->drop_first, w);
+        err = form_bool(&f, "add_prefix_space", true, &s->drop_first);
     if (err == 0)
-        err = form_character(v, "decoder Metaspace", "replacement", &mark, w);
+        err = form_character(&f, "replacement", &mark);
     if (scheme != NULL)
         s->drop_first = strcmp(scheme, "never") != 0;
     return err != 0 ? err : keep(s, mark);
@@ -123,6 +127,7 @@ int decoder_init(const json_t *v, struct decoder *ret_d, struct error *w)
     static const char *const keys[] = {"type", "decoders", NULL};
     const json_t *list = json_object_get(v, "decoders");
     int err;
+    const struct form f = {v, "decoder Sequence", w};
 
     *ret_d = (struct decoder){.none = v == NULL || json_is_null(v)};
     if (ret_d->none)
@@ -132,7 +137,7 @@ int decoder_init(const json_t *v, struct decoder *ret_d, struct error *w)
         return -ENOMEM;
     if (strcmp(form_type(v), "Sequence") != 0)
         return read_one(v, ret_d, w);
-    err = form_keys(v, "decoder Sequence", keys, w);
+    err = form_keys(&f, keys);
     if (err == 0 && !json_is_array(list))
         err = error_refuse(w, "decoder Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)

@@ -46,10 +46,11 @@ static int read_prepend(const json_t *v, struct normalizer_step *s,
 {
     static const char *const keys[] = {"type", "prepend", NULL};
     struct span content;
-    int err = form_keys(v, "normalizer Prepend", keys, w);
+    const struct form f = {v, "normalizer Prepend", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_text(v, "normalizer Prepend", "prepend", &content, w);
+        err = form_text(&f, "prepend", &content);
     return err != 0 ? err : keep(s, content);
 }
 
@@ -58,10 +59,11 @@ static int read_replace(const json_t *v, struct normalizer_step *s,
 {
     static const char *const keys[] = {"type", "pattern", "content", NULL};
     struct span content;
-    int err = form_keys(v, "normalizer Replace", keys, w);
+    const struct form f = {v, "normalizer Replace", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_text(v, "normalizer Replace", "content", &content, w);
+        err = form_text(&f, "content", &content);
     if (err == 0)
         err = keep(s, content);
     if (err == 0)
@@ -87,7 +89,8 @@ static int read_sequence(const json_t *v, struct normalizer *n, struct error *w)
 {
     static const char *const keys[] = {"type", "normalizers", NULL};
     const json_t *list = json_object_get(v, "normalizers");
-    int err = form_keys(v, "normalizer Sequence", keys, w);
+    const struct form f = {v, "normalizer Sequence", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0 && !json_is_array(list))
         err = error_refuse(w, "normalizer Sequence has no list");

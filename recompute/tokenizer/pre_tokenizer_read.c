@@ -58,13 +58,13 @@ static int read_split(const json_t *v, struct pre_tokenizer *s, struct error *w)
     static const char *const keys[] = {"type", "pattern", "behavior", "invert",
                                        NULL};
     struct pre_tokenizer_step step = {.kind = STEP_SPLIT};
-    int err = form_keys(v, "pre_tokenizer Split", keys, w);
+    const struct form f = {v, "pre_tokenizer Split", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
         err = read_behavior(v, &step.behavior, w);
     if (err == 0)
-        err = form_bool(v, "pre_tokenizer Split", "invert", false, &step.invert,
-                        w);
+        err = form_bool(&f, "invert", false, &step.invert);
     if (err == 0)
         err = pattern_read(json_object_get(v, "pattern"), "pre_tokenizer Split",
                            &step.pattern, w);
@@ -77,11 +77,11 @@ static int read_digits(const json_t *v, struct pre_tokenizer *s,
     static const char *const keys[] = {"type", "individual_digits", NULL};
     struct pre_tokenizer_step step = {.kind = STEP_SPLIT};
     bool individual;
-    int err = form_keys(v, "pre_tokenizer Digits", keys, w);
+    const struct form f = {v, "pre_tokenizer Digits", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_bool(v, "pre_tokenizer Digits", "individual_digits", false,
-                        &individual, w);
+        err = form_bool(&f, "individual_digits", false, &individual);
     if (err != 0)
         return err;
     step.behavior = individual ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS;
@@ -107,14 +107,13 @@ static int read_byte_level(const json_t *v, struct pre_tokenizer *s,
     struct pre_tokenizer_step words = {.kind = STEP_SPLIT,
                                        .behavior = SPLIT_ISOLATED};
     bool space, regex;
-    int err = form_keys(v, "pre_tokenizer ByteLevel", keys, w);
+    const struct form f = {v, "pre_tokenizer ByteLevel", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_bool(v, "pre_tokenizer ByteLevel", "add_prefix_space", true,
-                        &space, w);
+        err = form_bool(&f, "add_prefix_space", true, &space);
     if (err == 0)
-        err = form_bool(v, "pre_tokenizer ByteLevel", "use_regex", true, &regex,
-                        w);
+        err = form_bool(&f, "use_regex", true, &regex);
     if (err == 0 && space)
         err = add(s, prefix(span_str(" "), false), w);
     if (err == 0 && regex) {
@@ -133,8 +132,8 @@ static int read_scheme(const json_t *v, bool *ret_prefix, bool *ret_first,
                        struct error *w)
 {
     const char *name = json_string_value(json_object_get(v, "prepend_scheme"));
-    int err = form_bool(v, "pre_tokenizer Metaspace", "add_prefix_space", true,
-                        ret_prefix, w);
+    const struct form f = {v, "pre_tokenizer Metaspace", w};
+    int err = form_bool(&f, "add_prefix_space", true, ret_prefix);
 
     *ret_first = false;
     if (err != 0 || name == NULL)
@@ -161,15 +160,15 @@ static int read_metaspace(const json_t *v, struct pre_tokenizer *s,
                                        .behavior = SPLIT_WITH_NEXT};
     struct span mark;
     bool before, first, cut;
-    int err = form_keys(v, "pre_tokenizer Metaspace", keys, w);
+    const struct form f = {v, "pre_tokenizer Metaspace", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
-        err = form_character(v, "pre_tokenizer Metaspace", "replacement", &mark,
-                             w);
+        err = form_character(&f, "replacement", &mark);
     if (err == 0)
         err = read_scheme(v, &before, &first, w);
     if (err == 0)
-        err = form_bool(v, "pre_tokenizer Metaspace", "split", true, &cut, w);
+        err = form_bool(&f, "split", true, &cut);
     if (err != 0)
         return err;
     replace.n_text = mark.n;
@@ -212,6 +211,7 @@ int pre_tokenizer_init(const json_t *v, struct pre_tokenizer *ret_s,
     static const char *const keys[] = {"type", "pretokenizers", NULL};
     const json_t *list = json_object_get(v, "pretokenizers");
     int err;
+    const struct form f = {v, "pre_tokenizer Sequence", w};
 
     *ret_s = (struct pre_tokenizer){0};
     if (v == NULL || json_is_null(v))
@@ -221,7 +221,7 @@ int pre_tokenizer_init(const json_t *v, struct pre_tokenizer *ret_s,
         return -ENOMEM;
     if (strcmp(form_type(v), "Sequence") != 0)
         return read_one(v, ret_s, w);
-    err = form_keys(v, "pre_tokenizer Sequence", keys, w);
+    err = form_keys(&f, keys);
     if (err == 0 && !json_is_array(list))
         err = error_refuse(w, "pre_tokenizer Sequence has no list");
     for (size_t i = 0; err == 0 && i < json_array_size(list); i++)

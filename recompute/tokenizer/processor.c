@@ -46,7 +46,8 @@ static int read_template(const json_t *v, struct processor *p, struct error *w)
     const json_t *single = json_object_get(v, "single");
     const json_t *table = json_object_get(v, "special_tokens");
     size_t texts = 0;
-    int err = form_keys(v, "post_processor TemplateProcessing", keys, w);
+    const struct form f = {v, "post_processor TemplateProcessing", w};
+    int err = form_keys(&f, keys);
 
     for (size_t i = 0; err == 0 && i < json_array_size(single); i++) {
         const json_t *part = json_array_get(single, i);
@@ -72,9 +73,10 @@ static int read_byte_level(const json_t *v, struct processor *p,
 {
     static const char *const keys[] = {"type", "add_prefix_space",
                                        "trim_offsets", "use_regex", NULL};
+    const struct form f = {v, "post_processor ByteLevel", w};
 
     (void)p; /* it changes offsets only */
-    return form_keys(v, "post_processor ByteLevel", keys, w);
+    return form_keys(&f, keys);
 }
 
 /* {"cls": [NAME, ID], "sep": [NAME, ID]}: cls before, sep after. */
@@ -82,7 +84,8 @@ static int read_bert(const json_t *v, struct processor *p, struct error *w)
 {
     static const char *const keys[] = {
         "type", "sep", "cls", "trim_offsets", "add_prefix_space", NULL};
-    int err = form_keys(v, "post_processor", keys, w);
+    const struct form f = {v, "post_processor", w};
+    int err = form_keys(&f, keys);
 
     if (err == 0)
         err =
@@ -117,7 +120,8 @@ static int read_sequence(const json_t *v, struct processor *p, struct error *w)
 {
     static const char *const keys[] = {"type", "processors", NULL};
     const json_t *list = json_object_get(v, "processors");
-    int err = form_keys(v, "post_processor Sequence", keys, w);
+    const struct form f = {v, "post_processor Sequence", w};
+    int err = form_keys(&f, keys);
     size_t adding = 0;
 
     if (err == 0 && !json_is_array(list))

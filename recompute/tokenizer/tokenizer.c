@@ -102,7 +102,8 @@ static int read_root(const json_t *root, struct tokenizer *t, struct error *w)
                                        "model",          NULL};
     const json_t *truncation = json_object_get(root, "truncation");
     const json_t *padding = json_object_get(root, "padding");
-    int err = form_keys(root, "tokenizer.json", keys, w);
+    const struct form f = {root, "tokenizer.json", w};
+    int err = form_keys(&f, keys);
 
     if (err != 0)
         return err;
@@ -284,17 +285,17 @@ static int join(const struct tokenizer *t, const struct pieces *parts,
     return 0;
 }
 
-int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t n,
+int tokenizer_decode(const struct tokenizer *t, struct token_run run,
                      bool skip_special, char **ret_text, size_t *ret_n)
 {
     struct pieces names = {0}, spare = {0};
     int err;
 
-    for (size_t i = 0; i < n; i++) {
-        struct span name = name_of(t, ids[i]);
+    for (size_t i = 0; i < run.n; i++) {
+        struct span name = name_of(t, run.ids[i]);
 
         if (name.p != NULL &&
-            !(skip_special && tokenizer_is_special(t, ids[i])))
+            !(skip_special && tokenizer_is_special(t, run.ids[i])))
             pieces_put(&names, name);
     }
     err = pieces_failed(&names) ? -ENOMEM

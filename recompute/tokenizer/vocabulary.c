@@ -40,8 +40,7 @@ static int measure(const json_t *object, struct vocabulary *v, size_t *ret_n,
     json_t *id;
 
     *ret_n = 0;
-    json_object_foreach((json_t *)object, name, id)
-    {
+    json_object_foreach((json_t *)object, name, id) {
         if (!json_is_integer(id) || json_integer_value(id) < 0 ||
             json_integer_value(id) >= VOCABULARY_IDS_MAX)
             return error_refuse(w, "model.vocab: \"%.60s\" has no usable id",
@@ -91,8 +90,7 @@ static int fill(const json_t *object, struct vocabulary *v, struct error *w)
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)object, name, value)
-    {
+    json_object_foreach((json_t *)object, name, value) {
         size_t id = (size_t)json_integer_value(value);
 
         if (v->names[id].p != NULL)

@@ -134,9 +134,9 @@ static const char *check_metadata(const json_t *j)
 
     if (!json_is_object(j))
         return "__metadata__ is not an object";
-    json_object_foreach((json_t *)j, key, value) if (
-        !json_is_string(
-            value)) return "__metadata__ holds something that is not a text";
+    json_object_foreach((json_t *)j, key, value)
+        if (!json_is_string(value))
+            return "__metadata__ holds something that is not a text";
     return NULL;
 }
 
@@ -155,8 +155,7 @@ static const char *read_members(json_t *header, struct span data,
     json_t *value;
     size_t n = 0;
 
-    json_object_foreach(header, key, value)
-    {
+    json_object_foreach(header, key, value) {
         if (strcmp(key, "__metadata__") == 0) {
             why = check_metadata(value);
         } else {

@@ -87,8 +87,7 @@ static int list_of_index(const json_t *index, char **names, size_t *n,
     json_t *value;
     int err;
 
-    json_object_foreach(json_object_get(index, "weight_map"), key, value)
-    {
+    json_object_foreach(json_object_get(index, "weight_map"), key, value) {
         const char *name = json_string_value(value);
 
         if (!plain_name(name))

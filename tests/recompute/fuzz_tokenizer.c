@@ -33,7 +33,7 @@ static void use(const struct tokenizer *t, struct span text)
     for (size_t i = 0; i < n; i++)
         if (tokenizer_bytes(t, ids[i]).n > JSON_MAX)
             abort();
-    err = tokenizer_decode(t, ids, n, false, &back, &len);
+    err = tokenizer_decode(t, (struct token_run){ids, n}, false, &back, &len);
     if (err != 0 && err != -EIO)
         abort();
     if (err == 0 && (!utf8_whole(span_of(back, len)) || back[len] != '\0'))

@@ -151,10 +151,12 @@ static void bytes_of_tokens_are_exact(void **state)
     assert_int_not_equal(tokenizer_bytes(t, 10).n, 0);
     assert_int_equal(tokenizer_bytes(t, 11).n, 0);
     /* A broken run of bytes is U+FFFD for each of them. */
-    assert_int_equal(tokenizer_decode(t, ids, 8, true, &text, &n), 0);
+    assert_int_equal(
+        tokenizer_decode(t, (struct token_run){ids, 8}, true, &text, &n), 0);
     assert_string_equal(text, "a\ufffd\ufffd\ufffd\ufffd ");
     free(text);
-    assert_int_equal(tokenizer_decode(t, ids, 6, false, &text, &n), 0);
+    assert_int_equal(
+        tokenizer_decode(t, (struct token_run){ids, 6}, false, &text, &n), 0);
     assert_string_equal(text, "<s> a\u20ac");
     free(text);
     tokenizer_close(t);

@@ -41,7 +41,8 @@ static void put_text(const struct tokenizer *t, const uint32_t *ids, size_t n,
 {
     char *text;
     size_t len;
-    int err = tokenizer_decode(t, ids, n, skip, &text, &len);
+    int err =
+        tokenizer_decode(t, (struct token_run){ids, n}, skip, &text, &len);
 
     if (err != 0)
         fail("decode", err);

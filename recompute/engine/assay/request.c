@@ -188,8 +188,8 @@ static int read_echo(const struct api_prompt *p, const struct request_model *m,
     }
     if (p->form != PROMPT_IDS)
         return refuse("unsupported_parameter", ret_reason);
-    err = tokenizer_decode(m->tokenizer, q->ids, q->n_ids, true, &q->echo_text,
-                           &n);
+    err = tokenizer_decode(m->tokenizer, (struct token_run){q->ids, q->n_ids},
+                           true, &q->echo_text, &n);
     if (err == 0)
         q->echo = span_of(q->echo_text, n);
     return err;

@@ -40,10 +40,16 @@ int tokenizer_encode(const struct tokenizer *t, struct span text, bool special,
 struct span tokenizer_bytes(const struct tokenizer *t, uint32_t id);
 bool tokenizer_is_special(const struct tokenizer *t, uint32_t id);
 
+/* Tokens of somebody else. */
+struct token_run {
+    const uint32_t *ids;
+    size_t n;
+};
+
 /* The text of a whole sequence, UTF-8, as the file's decoder gives it (so
  * without the space that some models put before the first word). The caller
  * frees *ret_text, which has a NUL after its n bytes. -ENOMEM. */
-int tokenizer_decode(const struct tokenizer *t, const uint32_t *ids, size_t n,
+int tokenizer_decode(const struct tokenizer *t, struct token_run run,
                      bool skip_special, char **ret_text, size_t *ret_n);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * ggml_type.c - sizes and names of the types of GGUF files: recompute/ggml_type.h.
- * SPDX-License-Identifier: Apache-2.0
+ * ggml_type.c - sizes and names of the types of GGUF files:
+ * recompute/ggml_type.h. SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/ggml_type.h"
 

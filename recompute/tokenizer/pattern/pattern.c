@@ -74,7 +74,8 @@ int pattern_read(const json_t *v, const char *where, struct pattern **ret_p,
     static const char *const keys[] = {"String", "Regex", NULL};
     const json_t *text = json_object_get(v, "String");
     const json_t *regex = json_object_get(v, "Regex");
-    int err = form_keys(v, where, keys, w);
+    const struct form f = {v, where, w};
+    int err = form_keys(&f, keys);
 
     if (err != 0)
         return err;

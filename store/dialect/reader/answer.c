@@ -149,8 +149,7 @@ void answer_others(struct answer_build *b, struct choice_build *c,
     json_t *v;
 
     /* The iteration only reads. */
-    json_object_foreach((json_t *)(uintptr_t)message, key, v)
-    {
+    json_object_foreach((json_t *)(uintptr_t)message, key, v) {
         bool empty = json_is_null(v) ||
                      (json_is_array(v) && json_array_size(v) == 0) ||
                      (json_is_string(v) && json_string_length(v) == 0);

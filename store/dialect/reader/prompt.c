@@ -135,8 +135,7 @@ static void note_members(struct request_build *b, const json_t *message)
     json_t *v;
 
     /* The iteration only reads. */
-    json_object_foreach((json_t *)(uintptr_t)message, key, v)
-    {
+    json_object_foreach((json_t *)(uintptr_t)message, key, v) {
         if (strcmp(key, "role") != 0 && strcmp(key, "content") != 0 &&
             !json_is_null(v) &&
             !(strcmp(key, "type") == 0 && span_eq_str(json_text(v), "message")))

@@ -152,8 +152,7 @@ static void accounts_for_every_frame_and_byte(void **state)
     size_t i, n = 0;
 
     (void)state;
-    json_array_foreach(index, i, e)
-    {
+    json_array_foreach(index, i, e) {
         struct replay r;
 
         if (!is_known_link(e))
@@ -175,8 +174,7 @@ static void other_link_types_are_refused_by_name(void **state)
     size_t i, n = 0;
 
     (void)state;
-    json_array_foreach(index, i, e)
-    {
+    json_array_foreach(index, i, e) {
         struct replay r;
 
         if (is_known_link(e))
@@ -200,15 +198,13 @@ static void gives_the_streams_of_safe_captures(void **state)
     size_t i, k, n = 0;
 
     (void)state;
-    json_array_foreach(index, i, e)
-    {
+    json_array_foreach(index, i, e) {
         struct replay r;
 
         if (!is_known_link(e) || !is_safe(e))
             continue;
         assert_int_equal(replay_entry(e, &r), 0);
-        json_array_foreach(json_object_get(e, "tcpstreams"), k, want)
-        {
+        json_array_foreach(json_object_get(e, "tcpstreams"), k, want) {
             if (r.net.unparsed[CAUSE_TUNNEL] > 0 || r.stream.refused_reset > 0)
                 continue;
             if (!has_stream(&r.rec, want))
@@ -234,15 +230,13 @@ static void marks_what_is_missing_in_unsafe_captures(void **state)
     size_t i, k, same = 0, marked = 0;
 
     (void)state;
-    json_array_foreach(index, i, e)
-    {
+    json_array_foreach(index, i, e) {
         struct replay r;
 
         if (!is_known_link(e) || is_safe(e))
             continue;
         assert_int_equal(replay_entry(e, &r), 0);
-        json_array_foreach(json_object_get(e, "tcpstreams"), k, want)
-        {
+        json_array_foreach(json_object_get(e, "tcpstreams"), k, want) {
             json_int_t bytes = json_integer_value(json_array_get(want, 1)) +
                                json_integer_value(json_array_get(want, 3));
 
@@ -305,8 +299,7 @@ static void a_wrapping_sequence_changes_nothing(void **state)
     size_t i, n = 0;
 
     (void)state;
-    json_array_foreach(index, i, e)
-    {
+    json_array_foreach(index, i, e) {
         struct replay r;
 
         if (strcmp(name_of(e), "pcapplusplus/one_tcp_stream_max_seq.pcap") != 0)
