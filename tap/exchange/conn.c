@@ -313,7 +313,8 @@ static void *cb_open(void *ctx, const struct stream_info *info)
     c->info = *info;
     c->used = true;
     for (int i = 0; i < SIDES; i++)
-        half_init(&c->half[i], info->start_seen[i], c);
+        half_init(&c->half[i], info->start_seen[i],
+                  info->client_known && i == SIDE_CLIENT, c);
     return c;
 }
 

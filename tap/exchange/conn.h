@@ -45,7 +45,7 @@ struct conn_handler {
 
 /* Totals. */
 struct conn_counters {
-    uint64_t attributed_bytes; /* of exchanges, and empty lines between them */
+    uint64_t attributed_bytes; /* of exchanges, and what half.h adds */
     uint64_t stray_bytes;
     uint64_t exchanges;
     uint64_t overflows, overflow_bytes;           /* not kept: no memory, or

@@ -15,9 +15,10 @@
 
 enum { JUDGE_MIN = 3 /* bytes needed to say that it is not HTTP */ };
 
-void half_init(struct half *h, bool start_seen, void *owner)
+void half_init(struct half *h, bool start_seen, bool client, void *owner)
 {
     memset(h, 0, sizeof *h);
+    h->opening = start_seen && client;
     h->lost = !start_seen;
     h->owner = owner;
     http1_init(&h->http);
@@ -289,6 +290,56 @@ static enum half_event take_body(struct half_pool *p, struct half *h,
     return HALF_END;
 }
 
+static enum half_event take_step(struct half_pool *p, struct half *h,
+                                 struct span *in, int64_t time_ns)
+{
+    if (h->foreign != NULL) {
+        stray_add(p, h, h->foreign, *in, time_ns);
+        h->offset += in->n;
+        *in = span_of(in->p + in->n, 0);
+        return HALF_MORE;
+    }
+    if (h->lost && h->skipping) {
+        skip_line(p, h, in, time_ns);
+        return HALF_MORE;
+    }
+    if (h->http.state == HTTP1_START || h->http.state == HTTP1_FIELDS)
+        return take_head(p, h, in, time_ns);
+    return take_body(p, h, in, time_ns);
+}
+
+/* What came so far is a header of the PROXY protocol; or it is not, and is
+ * looked at as all other bytes. It is too short for any event but HALF_LOST. */
+static enum half_event end_opening(struct half_pool *p, struct half *h)
+{
+    struct span held = span_of(h->proxy.held, h->proxy.held_n);
+    enum half_event ev = HALF_MORE;
+
+    h->opening = false;
+    if (h->proxy.sure) {
+        p->attributed_bytes += h->proxy.taken;
+        h->offset += h->proxy.taken;
+        return HALF_MORE;
+    }
+    while (held.n > 0)
+        if (take_step(p, h, &held, h->opening_ns) != HALF_MORE)
+            ev = HALF_LOST;
+    return ev;
+}
+
+static enum half_event take_opening(struct half_pool *p, struct half *h,
+                                    struct span *in, int64_t time_ns)
+{
+    enum proxy_step step;
+    size_t n;
+
+    if (h->proxy.held_n == 0)
+        h->opening_ns = time_ns;
+    step = proxy_next(&h->proxy, *in, &n);
+    *in = span_of(in->p + n, in->n - n);
+    return step == PROXY_MORE ? HALF_MORE : end_opening(p, h);
+}
+
 /* Lost, and a segment begins: a start line may, too. What came before and can
  * be none, such as the one byte of a keep-alive probe, is not joined to it. */
 static void begin_segment(struct half_pool *p, struct half *h)
@@ -308,20 +359,9 @@ enum half_event half_take(struct half_pool *p, struct half *h, struct span *in,
     h->heard = true;
     if (segment && h->lost)
         begin_segment(p, h);
-    while (in->n > 0 && ev == HALF_MORE) {
-        if (h->foreign != NULL) {
-            stray_add(p, h, h->foreign, *in, time_ns);
-            h->offset += in->n;
-            *in = span_of(in->p + in->n, 0);
-        } else if (h->lost && h->skipping) {
-            skip_line(p, h, in, time_ns);
-        } else if (h->http.state == HTTP1_START ||
-                   h->http.state == HTTP1_FIELDS) {
-            ev = take_head(p, h, in, time_ns);
-        } else {
-            ev = take_body(p, h, in, time_ns);
-        }
-    }
+    while (in->n > 0 && ev == HALF_MORE)
+        ev = h->opening ? take_opening(p, h, in, time_ns)
+                        : take_step(p, h, in, time_ns);
     return ev;
 }
 
@@ -349,11 +389,12 @@ static bool is_begun(struct half *h, struct message *m)
 
 enum half_event half_gap(struct half_pool *p, struct half *h, uint64_t n)
 {
+    enum half_event ev = h->opening ? end_opening(p, h) : HALF_MORE;
     enum http1_step step;
 
     h->offset += n;
     if (h->foreign != NULL)
-        return HALF_MORE;
+        return ev;
     if (h->now != NULL && !is_begun(h, h->now)) {
         h->lost = true; /* a candidate that cannot be judged any more */
         (void)refuse(p, h, false, h->now->last_ns);
@@ -382,8 +423,11 @@ void half_doubt(struct half *h, uint64_t from, uint64_t to)
 
 enum half_event half_end(struct half_pool *p, struct half *h, bool closed)
 {
-    struct message *m = h->now;
+    struct message *m;
 
+    if (h->opening)
+        (void)end_opening(p, h); /* nothing comes that could be lost */
+    m = h->now;
     if (m == NULL || h->foreign != NULL)
         return HALF_MORE;
     if (m == &h->first && !is_begun(h, m)) {
@@ -435,6 +479,8 @@ void half_interim(struct half *h)
 void half_turn_foreign(struct half_pool *p, struct half *h, const char *cause)
 {
     assert(h->now == NULL || h->now == &h->first);
+    if (h->opening)
+        (void)end_opening(p, h);
     if (h->now != NULL)
         (void)refuse(p, h, true, h->now->last_ns);
     h->foreign = cause;

@@ -10,6 +10,7 @@
 
 #include "http1/http1.h"
 #include "http1/message.h"
+#include "http1/proxy.h"
 
 /* Bytes of no message, up to the next message. */
 struct stray {
@@ -30,6 +31,7 @@ struct half {
     struct http1 http;
     uint64_t offset; /* of the next byte */
     uint8_t role;    /* enum half_role */
+    bool opening;    /* nothing but what may be a header of PROXY came */
     bool lost;       /* looking for a start line */
     bool skipping;   /* lost, and within a line that is none */
     bool astray;     /* lost by text where a start line had to be */
@@ -40,13 +42,16 @@ struct half {
     /* Bytes to come of which differing copies were seen; none: to is 0. */
     uint64_t doubt_from, doubt_to;
     struct stray stray;
+    struct proxy proxy;   /* while opening */
+    int64_t opening_ns;   /* of what it holds */
     struct message first; /* holds a message until its head is complete */
 };
 
 /* What all halves share. */
 struct half_pool {
     struct message_pool messages;
-    uint64_t attributed_bytes; /* empty lines between messages, and messages */
+    uint64_t attributed_bytes; /* messages, empty lines between them, and the
+                                  header of PROXY before them */
     uint64_t stray_bytes;
     /* A run of stray bytes ended: h->stray is to be reported. */
     void (*tell_stray)(const struct half *h);
@@ -59,7 +64,8 @@ enum half_event {
     HALF_LOST  /* framing lost; now, if any, was cut off: half_detach */
 };
 
-void half_init(struct half *h, bool start_seen, void *owner);
+/* client: its sender opened the connection. */
+void half_init(struct half *h, bool start_seen, bool client, void *owner);
 /* Gives all buffers back. */
 void half_fini(struct half_pool *p, struct half *h);
 

@@ -3,15 +3,16 @@
  *
  *     bytes, gaps of one direction
  *        |
- *      half ------> http1: where start line, head, body and chunks end
- *        |   \----> head: what start line and fields say
+ *      half ------> proxy: a load balancer's header before the first request
+ *        |   |----> http1: where start line, head, body and chunks end
+ *        |   `----> head: what start line and fields say
  *        |
  *      message: the bytes as captured, and the map of its body
  *        |
  *      coding: content codings undone, once a message is whole
  *
- * half sees http1, head and message; message and coding see head; head sees
- * this header. Requests and answers are paired elsewhere (exchange/).
+ * half sees proxy, http1, head and message; message and coding see head; head
+ * sees this header. Requests and answers are paired elsewhere (exchange/).
  *
  * This file is the framing itself, fed with whatever pieces of the byte stream
  * arrive. Comes in: bytes, gaps. Goes out: how many of the bytes have one

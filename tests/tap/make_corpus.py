@@ -19,6 +19,10 @@ REQUESTS = {
     "broken": b"GET /\r\n\r\n",
     "head": b"HEAD /a HTTP/1.1\r\nX: a\r\n folded\r\n\r\n",
     "connect": b"CONNECT h:1 HTTP/1.1\r\n\r\n",
+    "proxy1": b"PROXY TCP4 192.168.1.1 10.0.0.2 56324 8080\r\n"
+              b"GET /a HTTP/1.1\r\n\r\n",
+    "proxy2": b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\xa8\1\1\x0a\0\0\2"
+              b"\xdc\x04\x1f\x90GET /a HTTP/1.1\r\n\r\n",
 }
 ANSWERS = {
     "ok": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",

@@ -18,21 +18,21 @@ enum { WHOLE = 1 << 30 };
 
 /* What is heard when each side says its text, cut at two places (a side is
  * finished before the other begins). */
-static void hear(const char *req, const char *resp, size_t cut, size_t step,
+static void hear(const struct span text[SIDES], size_t cut, size_t step,
                  char *ret_text)
 {
     struct talk *t = calloc(1, sizeof *t);
-    const char *text[SIDES] = {req, resp};
 
     assert_non_null(t);
     talk_open(t, 0);
     for (int side = 0; side < SIDES; side++) {
-        size_t n = strlen(text[side]), at = cut < n ? cut : n;
+        const uint8_t *p = text[side].p;
+        size_t n = text[side].n, at = cut < n ? cut : n;
 
-        talk_bytes(t, (enum side)side, span_of(text[side], at));
+        talk_bytes(t, (enum side)side, span_of(p, at));
         for (; at < n; at += step)
             talk_bytes(t, (enum side)side,
-                       span_of(text[side] + at, n - at < step ? n - at : step));
+                       span_of(p + at, n - at < step ? n - at : step));
     }
     talk_fin(t, SIDE_SERVER);
     talk_fin(t, SIDE_CLIENT);
@@ -43,21 +43,35 @@ static void hear(const char *req, const char *resp, size_t cut, size_t step,
 }
 
 /* Heard whole, it is `expect`; and the same however it is cut. */
-static void always(const char *req, const char *resp, const char *expect)
+static void always_bytes(struct span req, struct span resp, const char *expect)
 {
+    const struct span text[SIDES] = {req, resp};
     static char got[TALK_TEXT];
-    size_t n = strlen(req) > strlen(resp) ? strlen(req) : strlen(resp);
+    size_t n = req.n > resp.n ? req.n : resp.n;
 
-    hear(req, resp, 0, WHOLE, got);
+    hear(text, 0, WHOLE, got);
     assert_string_equal(got, expect);
     for (size_t cut = 0; cut <= n; cut++) {
-        hear(req, resp, cut, WHOLE, got);
+        hear(text, cut, WHOLE, got);
         assert_string_equal(got, expect);
     }
     for (size_t step = 1; step < 4; step++) {
-        hear(req, resp, 0, step, got);
+        hear(text, 0, step, got);
         assert_string_equal(got, expect);
     }
+}
+
+static void always(const char *req, const char *resp, const char *expect)
+{
+    always_bytes(span_str(req), span_str(resp), expect);
+}
+
+static void hear_text(const char *req, const char *resp, size_t step,
+                      char *ret_text)
+{
+    const struct span text[SIDES] = {span_str(req), span_str(resp)};
+
+    hear(text, 0, step, ret_text);
 }
 
 #define GET   "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -194,7 +208,7 @@ static void marks_what_two_recipients_read_in_two_ways(void **state)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         (void)snprintf(req, sizeof req, "POST /s HTTP/1.1\r\n%s\r\n0\r\n\r\n",
                        fields[i]);
-        hear(req, OK(1) "x", 0, WHOLE, got);
+        hear_text(req, OK(1) "x", WHOLE, got);
         assert_memory_equal(got, "POST /s 200 framing ", 20);
     }
 }
@@ -221,7 +235,7 @@ static void marks_answers_that_may_be_others(void **state)
                    ? "GET /a 200 framing [] []\nstray framing 1\n"
                    : "GET /a 200 framing [] [x]\n");
     }
-    hear(GET, "SIP/2.0 200 OK\r\n" OK(1) "x", 0, WHOLE, got);
+    hear_text(GET, "SIP/2.0 200 OK\r\n" OK(1) "x", WHOLE, got);
     assert_string_equal(got, "stray not_http 16\nGET /a 200 framing [] [x]\n");
     always(GET, "\r\n\nHTTP/1.1 200 OK\r\nX : a\r\nContent-Length: 1\r\n\r\nx",
            "GET /a 200 ok [] [x]\n");
@@ -287,9 +301,9 @@ static void refuses_chunks_that_are_none(void **state)
             resp, sizeof resp,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s",
             chunks[i]);
-        hear(GET, resp, 0, WHOLE, got);
+        hear_text(GET, resp, WHOLE, got);
         assert_memory_equal(got, "GET /a 200 framing ", 19);
-        hear(GET, resp, 0, 1, other);
+        hear_text(GET, resp, 1, other);
         assert_string_equal(got, other);
     }
 }
@@ -412,6 +426,82 @@ static void times_each_piece_of_a_body(void **state)
     free(t);
 }
 
+/* HAProxy's "The PROXY protocol", sections 2.1 and 2.2. */
+#define PROXY_2 "\r\n\r\n\0\r\nQUIT\n"
+
+#define SPAN(text) span_of(text, sizeof(text) - 1)
+
+static void reads_past_the_header_of_a_balancer(void **state)
+{
+    const struct span headers[] = {
+        SPAN("PROXY TCP4 192.168.1.1 10.0.0.2 56324 8080\r\n"),
+        SPAN("PROXY TCP6 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff "
+             "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535\r\n"),
+        SPAN("PROXY UNKNOWN\r\n"),
+        SPAN("PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n"),
+        SPAN(PROXY_2 "\x21\x11\0\x0c\xc0\xa8\1\1\x0a\0\0\2\xdc\x04\x1f\x90"),
+        SPAN(PROXY_2 "\x20\0\0\0"), /* the balancer's own check */
+        /* Its bytes mean nothing to HTTP, even if they look like it. */
+        SPAN(PROXY_2 "\x21\0\0\x1cGET /x HTTP/1.1\r\nHost: h\r\n\r\n"),
+    };
+    char request[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        memcpy(request, headers[i].p, headers[i].n);
+        memcpy(request + headers[i].n, GET, sizeof GET - 1);
+        always_bytes(span_of(request, headers[i].n + sizeof GET - 1),
+                     SPAN(OK(1) "x"), "GET /a 200 ok [] [x]\n");
+    }
+}
+
+static void takes_what_is_no_such_header_as_it_comes(void **state)
+{
+    static char got[TALK_TEXT];
+
+    (void)state;
+    always("PROPFIND /a HTTP/1.1\r\n\r\n" GET, OK(1) "x" OK(1) "y",
+           "PROPFIND /a 200 ok [] [x]\nGET /a 200 ok [] [y]\n");
+    always("PROXY /a HTTP/1.1\r\n\r\n", OK(1) "x", "PROXY /a 200 ok [] [x]\n");
+    always("\r\n\r\n" GET, OK(1) "x", "GET /a 200 ok [] [x]\n");
+    always("PROX", "", "stray not_http 4\n");
+    /* In an answer's place it is none. */
+    hear_text(GET, "PROXY UNKNOWN\r\n" OK(1) "x", WHOLE, got);
+    assert_string_equal(got, "stray not_http 15\nGET /a 200 framing [] [x]\n");
+}
+
+/* Of another version, or longer than a balancer has to tell. */
+static void refuses_a_balancers_header_that_is_none(void **state)
+{
+    static const char two[] = PROXY_2 "\x31\x11\0\x0c" GET;
+    static const char vast[] = PROXY_2 "\x21\x11\xff\xff" GET;
+    const struct span text[][SIDES] = {{SPAN(two), SPAN(OK(1) "x")},
+                                       {SPAN(vast), SPAN(OK(1) "x")}};
+    static char got[TALK_TEXT];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        hear(text[i], 0, WHOLE, got);
+        assert_non_null(strstr(got, "stray not_http"));
+        assert_null(strstr(got, "ok ["));
+    }
+}
+
+static void counts_a_balancers_header_that_is_cut_off(void **state)
+{
+    static const char header[] = PROXY_2 "\x21\x11\0\x0c\xc0\xa8";
+    struct talk t;
+
+    (void)state;
+    for (size_t n = 1; n < sizeof header; n++) {
+        talk_open(&t, 0);
+        talk_bytes(&t, SIDE_CLIENT, span_of(header, n));
+        if (n % 2 == 0)
+            talk_lose(&t, SIDE_CLIENT, 10);
+        talk_close(&t); /* every byte is accounted for */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +525,10 @@ int main(void)
         cmocka_unit_test(counts_what_a_message_has_too_much),
         cmocka_unit_test(takes_a_flood_of_pipelined_requests),
         cmocka_unit_test(times_each_piece_of_a_body),
+        cmocka_unit_test(reads_past_the_header_of_a_balancer),
+        cmocka_unit_test(takes_what_is_no_such_header_as_it_comes),
+        cmocka_unit_test(refuses_a_balancers_header_that_is_none),
+        cmocka_unit_test(counts_a_balancers_header_that_is_cut_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
