@@ -71,6 +71,14 @@ class Feed:
     def answers(self, body, ns):
         """Those of all candidates, and whether there may be more; or the reason
         why not."""
+        result = self.run_job(body, ns)
+        if result["status"] != "ok":
+            return result["reason"]
+        assert {c["index"] for c in result["choices"]} == {0}, result
+        return [[(t["id"], t["logprob"], t["top"]) for t in c["tokens"]]
+                for c in result["choices"]], result["more"]
+
+    def run_job(self, body, ns):
         return self.run({
             "schema": "assay.job/1", "epoch": 1, "unit": "a5" * 32,
             "nonce": "5a" * 16, "mode": "blind", "runs": 2,
@@ -108,12 +116,9 @@ class PlanJobs(unittest.TestCase):
                 stderr=subprocess.PIPE, check=False, text=True)
             self.assertIn(done.returncode, (0, 6), done.stderr)
             result = json.loads(done.stdout)
-            if done.returncode == 6:
-                return result["reason"]
-            self.assertEqual(result["level"], "plan")
-            self.assertEqual({c["index"] for c in result["choices"]}, {0})
-            return [[(t["id"], t["logprob"], t["top"]) for t in c["tokens"]]
-                    for c in result["choices"]], result["more"]
+            if done.returncode == 0:
+                self.assertEqual(result["level"], "plan")
+            return result
 
         return Feed(run)
 
@@ -155,6 +160,25 @@ class PlanJobs(unittest.TestCase):
                          [(1, N, False)] * 12)
         self.assertEqual(len({str(a) for a, _ in own}), 12)
         self.assertEqual(own, [feed.answers(body, T) for body in bodies])
+
+    def test_a_choice_that_ends_with_its_first_token_feeds_none(self):
+        """It shares the row of the prompt, and the feed does not name it."""
+        feed = self.feed("-np", "2")
+        body = dict(request(4), max_tokens=1, n=2)
+        first = {"id": "task:0", "choice": 0, "start": 0, "n": 5, "cached": 0,
+                 "ids": IDS, "prompt": IDS, "params": {"slot": 1}}
+        feed.tell(T, first, ["R 1 0"])
+        feed.serve(1, 1, request(9, "Once upon"), T + S, ["R 1 0"], IDS[:3])
+        result = feed.run_job(body, T)
+        self.assertEqual([(c["index"], len(c["tokens"]), c["finish"])
+                          for c in result["choices"]],
+                         [(0, 1, "length"), (1, 1, "length")])
+        ids = [c["tokens"][0]["id"] for c in result["choices"]]
+        for i in range(2):  # each as with its seed alone
+            alone = feed.answer(dict(body, n=1, seed=4 + i), T)
+            self.assertEqual(alone[0][0], ids[i])
+        longer = feed.run_job(dict(body, max_tokens=2), T)
+        self.assertEqual([c["finish"] for c in longer["choices"]], ["", ""])
 
     def greedy(self):
         """The same request twice: a part of the second one's prompt is cached,

@@ -139,8 +139,11 @@ static bool is_listed(const struct plan_answers *r,
 }
 
 /* Takes the answer out of its candidate. */
-static void list_answer(struct listing *l, struct llama_answer *a)
+static void list_answer(struct listing *l, const struct candidate *t, size_t k)
 {
+    struct llama_answer *a = &t->answers[k];
+
+    a->ran = t->first; /* one that was silent goes with the candidate */
     l->size += a->n * (1 + a->n_top);
     l->answers->list[l->answers->n++] = *a;
     *a = (struct llama_answer){0};
@@ -156,7 +159,7 @@ static void list_left(struct listing *l, struct candidate *left,
         if (t != left && l->size > LISTED_MAX)
             l->answers->more = true;
         else
-            list_answer(l, &t->answers[k]);
+            list_answer(l, t, k);
     }
 }
 
@@ -174,7 +177,7 @@ static int list_group(struct listing *l, const struct group *g)
         if (left != NULL)
             list_left(l, left, g, k);
         else if (g->first < g->end)
-            list_answer(l, &g->first->answers[k]);
+            list_answer(l, g->first, k);
         else
             err = llama_answer_init(&l->answers->list[l->answers->n++], job->d,
                                     job->request, g->from + k);

@@ -120,6 +120,16 @@ static int find(struct candidates *c)
     return err;
 }
 
+/* A choice whose first token was its last fed nothing of its own. */
+static struct slot_request silent_of(const struct slot_request *first)
+{
+    struct slot_request r = *first;
+
+    r.n_ids = r.n_prompt;
+    r.n_rows = r.n_rows != 0;
+    return r;
+}
+
 /* Another choice has the first one's id and comes after it. */
 static const struct slot_request *
 find_choice(const struct feed *f, const struct slot_request *first, size_t k)
@@ -149,6 +159,7 @@ static int open_answers(struct candidates *c, struct candidate *t)
     size_t n = c->job->request->n;
     int err = 0;
 
+    t->silent = silent_of(t->first);
     t->answers = calloc(n, sizeof *t->answers);
     if (t->answers == NULL)
         return -ENOMEM;
@@ -157,7 +168,7 @@ static int open_answers(struct candidates *c, struct candidate *t)
 
         err = llama_answer_init(&t->answers[k], c->job->d, c->job->request,
                                 t->from + k);
-        t->answers[k].ran = r;
+        t->answers[k].ran = r != NULL ? r : &t->silent;
         t->hidden =
             t->hidden ||
             (r != NULL ? rows_hidden(c, r) : t->first->hole < c->feed->n_holes);

@@ -37,8 +37,11 @@ struct plan_job {
 struct candidate {
     size_t from;                      /* the first answer's index */
     const struct slot_request *first; /* of the first choice */
-    int64_t away_ns;                  /* from the request */
-    struct llama_answer *answers;     /* request->n; `ran` NULL: given up */
+    /* What other choices ran that the feed does not name, since they ended
+     * with their first token and fed none: the prompt, whose row they share. */
+    struct slot_request silent;
+    int64_t away_ns;              /* from the request */
+    struct llama_answer *answers; /* request->n; `ran` NULL: given up */
     bool nearest; /* of its prompt: it is followed to its end in any case */
     bool hidden;  /* a hole hides what it needs */
     bool out;     /* the engine chose something else */
