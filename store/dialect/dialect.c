@@ -82,13 +82,8 @@ static void read_whole(const struct dialect *d, struct answer_build *b,
 static void read_event(const struct dialect *d, struct answer_build *b,
                        struct span data, struct span name)
 {
-    json_t *root;
+    json_t *root = json_read(data);
 
-    if (span_eq_str(data, "[DONE]")) {
-        b->answer->ended = true;
-        return;
-    }
-    root = json_read(data);
     if (root == NULL)
         answer_bad(b, "event is not JSON");
     else if (!answer_error(b, root))
@@ -104,7 +99,14 @@ static void read_stream(const struct dialect *d, struct answer_build *b,
     enum parse r;
 
     while ((r = sse_next(&s, &data, &name)) == PARSE_OK && b->why == NULL) {
-        read_event(d, b, data, name);
+        enum sse_kind kind = sse_kind_of(data, name);
+
+        if (kind == SSE_HEARTBEAT)
+            continue;
+        if (kind == SSE_DONE)
+            b->answer->ended = true;
+        else
+            read_event(d, b, data, name);
         b->event = ++b->answer->events;
     }
     if (r == PARSE_BAD)

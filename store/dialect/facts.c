@@ -232,8 +232,8 @@ bool facts_add(struct facts *f, struct span message)
 {
     struct skim s = skim_of(message);
 
-    if (s.bad || span_eq_str(message, "[DONE]"))
-        return !s.bad;
+    if (s.bad)
+        return false;
     if (!s.object)
         return add_list(f, message);
     return add_object(f, message, true);

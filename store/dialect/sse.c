@@ -5,10 +5,14 @@
  * an event that the body does not finish is not one.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sse.h"
+#include "dialect/skim.h"
+
+enum { HEARTBEAT_BYTES = 128 };
 
 /*
  * The line at *at, without its end; false if the body does not finish it. The
@@ -121,4 +125,64 @@ void sse_end(struct sse *s)
     free(s->scratch);
     s->scratch = NULL;
     s->scratch_size = 0;
+}
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+static struct span trim(struct span s)
+{
+    while (s.n != 0 && is_blank(s.p[s.n - 1]))
+        s.n--;
+    while (s.n != 0 && is_blank(s.p[0])) {
+        s.p++;
+        s.n--;
+    }
+    return s;
+}
+
+/* An object without a text or a container, but for "type":"ping". */
+static bool is_ping(struct span data, struct span event_name)
+{
+    struct skim s = skim_of(data);
+    struct span key, value, text;
+    bool ping = span_eq_str(event_name, "ping");
+
+    if (!s.object || data.n > HEARTBEAT_BYTES)
+        return false;
+    while (skim_next(&s, &key, &value)) {
+        if (skim_string(value, &text)) {
+            if (!span_eq_str(key, "type") || !span_eq_str(text, "ping"))
+                return false;
+            ping = true;
+        } else if (value.p[0] == '{' || value.p[0] == '[') {
+            return false;
+        }
+    }
+    return ping && !s.bad;
+}
+
+enum sse_kind sse_kind_of(struct span data, struct span event_name)
+{
+    data = trim(data);
+    if (data.n == 0 || is_ping(data, event_name))
+        return SSE_HEARTBEAT;
+    return span_eq_str(data, "[DONE]") ? SSE_DONE : SSE_MESSAGE;
+}
+
+bool sse_is_done(struct span body)
+{
+    struct sse s = {.body = body};
+    enum sse_kind last = SSE_MESSAGE, kind;
+    struct span data, name;
+
+    while (sse_next(&s, &data, &name) == PARSE_OK) {
+        kind = sse_kind_of(data, name);
+        if (kind != SSE_HEARTBEAT)
+            last = kind;
+    }
+    sse_end(&s);
+    return last == SSE_DONE;
 }

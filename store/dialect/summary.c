@@ -34,9 +34,11 @@ static enum parse walk(struct span body, struct stream *ret_st)
     enum parse r;
 
     while ((r = sse_next(&s, &data, &name)) == PARSE_OK) {
-        if (st.n == 0)
-            st.first = offset;
-        st.last[st.n++ % TAIL] = offset;
+        if (sse_kind_of(data, name) != SSE_HEARTBEAT) {
+            if (st.n == 0)
+                st.first = offset;
+            st.last[st.n++ % TAIL] = offset;
+        }
         offset = s.offset;
     }
     sse_end(&s);
@@ -56,11 +58,14 @@ static void look(struct span body, size_t offset, struct facts *f,
     struct sse s = {.body = body, .offset = offset};
     struct span data, name;
 
-    if (sse_next(&s, &data, &name) == PARSE_OK) {
+    if (sse_next(&s, &data, &name) == PARSE_OK &&
+        sse_kind_of(data, name) == SSE_MESSAGE) {
         facts_add(f, data);
         e->empty += !facts_event_has_token(data);
         if (e->listing == LIST_NONE)
             e->listing = facts_listing(data, f->echo);
+    } else {
+        e->empty++;
     }
     sse_end(&s);
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "http1/coding.h"
+#include "store/sse.h"
 
 enum {
     TARGET_MAX = 4096, /* of the record's key; the raw bytes have it whole */
@@ -139,25 +140,9 @@ static void summarise(struct dissection *out)
         x->tokens_from = span_str(out->summary.tokens_from);
 }
 
-/* A stream's last event, after which clients hang up without reading the end of
- * its framing: all of the answer has come. */
-static bool says_done(struct span body)
-{
-    static const char done[] = "data: [DONE]";
-    size_t ends = 0;
-
-    while (body.n > 0 &&
-           (body.p[body.n - 1] == '\n' || body.p[body.n - 1] == '\r')) {
-        ends += body.p[body.n - 1] == '\n';
-        body.n--;
-    }
-    return ends >= 2 && body.n >= sizeof done &&
-           body.p[body.n - sizeof done] == '\n' &&
-           memcmp(body.p + body.n - (sizeof done - 1), done, sizeof done - 1) ==
-               0;
-}
-
-/* Whether the exchange is whole; *ret_cause if not, or NULL. */
+/* Whether the exchange is whole; *ret_cause if not, or NULL. Clients hang up
+ * after a stream's last event, without reading the end of its framing: all of
+ * the answer has come. */
 static bool is_whole(const struct slot *slot, const struct dissection *out,
                      const char **ret_cause)
 {
@@ -165,7 +150,7 @@ static bool is_whole(const struct slot *slot, const struct dissection *out,
         return true;
     if (*ret_cause == NULL || strcmp(*ret_cause, "client_cut") != 0 ||
         !slot->req.whole || out->x.gap_bytes != 0 || !out->x.streamed ||
-        !says_done(out->resp_body))
+        !sse_is_done(out->resp_body))
         return false;
     *ret_cause = NULL;
     return true;

@@ -53,7 +53,7 @@ struct api_answer {
     size_t n_choices;
     bool has_usage; /* the server told its counts, else they are counted here */
     uint64_t tokens_in, tokens_out, tokens_cached;
-    uint64_t events; /* server-sent events with data */
+    uint64_t events; /* server-sent events, heartbeats apart */
     bool ended;      /* stream: its end marker was seen */
 };
 

@@ -39,7 +39,7 @@ struct exchange {
     struct span api; /* dialect name, dialect.h; empty: not understood */
     struct span model, api_id;
     bool streamed;
-    uint64_t events;  /* server-sent events with data */
+    uint64_t events;  /* server-sent events, heartbeats apart */
     uint64_t choices; /* answers asked for; 0: not known */
     uint64_t tokens_in, tokens_out;
     struct span tokens_from; /* api_summary.tokens_from; empty: "-" */

@@ -25,4 +25,20 @@ enum parse sse_next(struct sse *s, struct span *ret_data,
                     struct span *ret_event_name);
 void sse_end(struct sse *s);
 
+/*
+ * What servers put between the messages of a stream. A heartbeat keeps a
+ * connection open and says nothing that a client could show: data of blanks
+ * alone, or a short JSON object that has no text but "type":"ping", has that or
+ * comes in an event named ping. (A comment is no event at all.) The name alone
+ * does not make one: clients read the data of any name.
+ */
+enum sse_kind {
+    SSE_MESSAGE,
+    SSE_HEARTBEAT,
+    SSE_DONE /* [DONE], blanks around it */
+};
+enum sse_kind sse_kind_of(struct span data, struct span event_name);
+/* Is the body's last whole event, heartbeats aside, the one that ends it? */
+bool sse_is_done(struct span body);
+
 #endif

@@ -113,6 +113,84 @@ static void keeps_nul_and_foreign_bytes(void **state)
     assert_int_equal(sse_next(&s, &data, &name), PARSE_MORE);
 }
 
+static enum sse_kind kind(const char *data, const char *name)
+{
+    return sse_kind_of(span_str(data), span_str(name));
+}
+
+static void a_heartbeat_has_nothing_to_show(void **state)
+{
+    static const char *const beats[] = {"", " ", "\t \n", "{\"type\":\"ping\"}",
+                                        " {\"type\": \"ping\", \"t\": 3} "};
+    static const char *const named[] = {"{}", "{\"t\": 1.5, \"ok\": true}"};
+    static const char *const messages[] = {
+        "x",
+        "{",
+        "ping",
+        "{\"type\":\"pong\"}",
+        "{\"type\":\"ping\",\"content\":\"text\"}",
+        "{\"type\":\"ping\",\"choices\":[]}",
+        "{\"type\":\"ping\",\"delta\":{}}",
+        "{\"type\":\"ping\"",
+        "[{\"type\":\"ping\"}]",
+        "{\"content\":\"text\"}",
+    };
+    char longer[200] = "{\"type\":\"ping\",\"n\":";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof beats / sizeof *beats; i++) {
+        assert_int_equal(kind(beats[i], ""), SSE_HEARTBEAT);
+        assert_int_equal(kind(beats[i], "ping"), SSE_HEARTBEAT);
+    }
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        assert_int_equal(kind(named[i], ""), SSE_MESSAGE);
+        assert_int_equal(kind(named[i], "ping"), SSE_HEARTBEAT);
+    }
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        assert_int_equal(kind(messages[i], ""), SSE_MESSAGE);
+        assert_int_equal(kind(messages[i], "ping"), SSE_MESSAGE);
+    }
+    memset(longer + strlen(longer), '1', 150);
+    strcpy(longer + strlen(longer), "}");
+    assert_int_equal(kind(longer, ""), SSE_MESSAGE);
+}
+
+static void the_end_may_have_blanks(void **state)
+{
+    (void)state;
+    assert_int_equal(kind("[DONE]", ""), SSE_DONE);
+    assert_int_equal(kind(" [DONE]\t ", "x"), SSE_DONE);
+    assert_int_equal(kind("[DONE]x", ""), SSE_MESSAGE);
+    assert_int_equal(kind("[ DONE]", ""), SSE_MESSAGE);
+}
+
+static void a_body_is_done_when_nothing_follows_its_end(void **state)
+{
+    static const char *const done[] = {
+        "data: a\n\ndata: [DONE]\n\n",
+        "data: a\n\ndata:[DONE]\n\n",
+        "data: a\r\n\r\ndata: [DONE] \r\n\r\n",
+        "data: a\r\rdata: [DONE]\r\r",
+        "data: a\n\ndata: [DONE]\n\n: ping\n\n",
+        "data: a\n\ndata: [DONE]\n\ndata:\n\n",
+        "data: a\n\ndata: [DONE]\n\nevent: ping\ndata: {}\n\n",
+        "data: [DONE]\n\n",
+    };
+    static const char *const open[] = {
+        "",
+        "data: a\n\n",
+        "data: a\n\ndata: [DONE]\n",
+        "data: a\n\ndata: [DONE]",
+        "data: a\n\ndata: [DONE]\n\ndata: b\n\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+        assert_true(sse_is_done(span_str(done[i])));
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        assert_false(sse_is_done(span_str(open[i])));
+}
+
 /* Quadratic search for a line's end would take minutes here. */
 static void walks_a_megabyte_of_empty_lines(void **state)
 {
@@ -139,6 +217,9 @@ int main(void)
         cmocka_unit_test(leaves_an_unfinished_event),
         cmocka_unit_test(passes_over_a_byte_order_mark),
         cmocka_unit_test(keeps_nul_and_foreign_bytes),
+        cmocka_unit_test(a_heartbeat_has_nothing_to_show),
+        cmocka_unit_test(the_end_may_have_blanks),
+        cmocka_unit_test(a_body_is_done_when_nothing_follows_its_end),
         cmocka_unit_test(walks_a_megabyte_of_empty_lines),
     };
 
