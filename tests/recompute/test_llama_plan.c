@@ -176,12 +176,15 @@ static void the_order_of_the_sum_depends_on_the_alternatives(void **state)
             l[i] = (float)(seed >> 8) * 0x1p-22F - 2;
         }
         size_t top = 1 + round % 8;
-        logprob_row(l, 48, LOGPROB_SORT_TOP, top, places, &few);
+        logprob_row(l, 48, logprob_sorted(LOGPROB_SORT_TOP, 48, top), places,
+                    &few);
         assert_true(few.sum == sum_by_words(l, 48, top));
-        logprob_row(l, 48, LOGPROB_SORT_ALL, top, places, &all);
+        logprob_row(l, 48, logprob_sorted(LOGPROB_SORT_ALL, 48, top), places,
+                    &all);
         for (size_t i = 1; i < 48; i++)
             assert_true(places[i - 1] >= places[i]);
-        logprob_row(l, 48, LOGPROB_SORT_TOP, 1000, places, &same);
+        logprob_row(l, 48, logprob_sorted(LOGPROB_SORT_TOP, 48, 1000), places,
+                    &same);
         assert_true(same.sum == all.sum && same.max == few.max);
         differ += few.sum != all.sum;
     }
@@ -194,7 +197,7 @@ static void a_probability_of_zero_is_the_lowest_float(void **state)
     struct logprob_row row;
 
     (void)state;
-    logprob_row(l, 2, LOGPROB_SORT_TOP, 0, places, &row);
+    logprob_row(l, 2, logprob_sorted(LOGPROB_SORT_TOP, 2, 0), places, &row);
     assert_true(logprob_of(&row, l[0]) == 0);
     assert_true(logprob_of(&row, l[1]) == -3.4028234663852886e38F);
 }

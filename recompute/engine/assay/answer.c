@@ -94,9 +94,8 @@ static int end_forced(struct answer *a, const uint32_t *claimed,
         err = transcript_token(&a->transcript, id, &piece);
         if (err != 0 || id != claimed[i])
             return err;
-        if (model_is_eos(c, id) && !a->request->ignore_eos)
-            *ret_finish = "stop";
-        else if (transcript_stopped(&a->transcript))
+        if ((model_is_eos(c, id) && !a->request->ignore_eos) ||
+            transcript_stopped(&a->transcript))
             *ret_finish = "stop";
         else if (last)
             *ret_finish = "length";

@@ -178,7 +178,8 @@ static void make_row(struct claim_desk *d, uint32_t n_probs,
 {
     if (d->number != 0 && d->held == d->number && d->held_n_probs == n_probs)
         return;
-    logprob_row(logits, d->vocab, d->rule, n_probs, d->places, &d->row);
+    logprob_row(logits, d->vocab, logprob_sorted(d->rule, d->vocab, n_probs),
+                d->places, &d->row);
     d->held = d->number;
     d->held_n_probs = n_probs;
 }

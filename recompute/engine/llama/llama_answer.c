@@ -156,8 +156,9 @@ int llama_answer_take(struct llama_answer *a, const float *logits)
         err = llama_sampler_choose(a->sampler, logits, &id);
     if (err != 0)
         return err;
-    logprob_row(logits, vocab_of(a), a->d->recipe.logprobs, a->n_top, a->places,
-                &row);
+    logprob_row(logits, vocab_of(a),
+                logprob_sorted(a->d->recipe.logprobs, vocab_of(a), a->n_top),
+                a->places, &row);
     if (a->n_top != 0)
         add_top(a, &row, logits);
     a->tokens[a->n++] = candidate_of(a, &row, id, logits[id]);

@@ -26,11 +26,11 @@ static inline float fixed_clean(float x)
 }
 
 /*
- * The constants of exp. x = n ln 2 + r with n whole and |r| <= 0.3466; FIXED_
- * ROUND added and taken away again rounds to a whole number, which stands in
- * its low bits. LN2_HI has 15 bits, so n times it is exact.
+ * The constants of exp. x = n ln 2 + r with n whole and |r| <= 0.3466; ROUND
+ * added and taken away again rounds to a whole number, which stands in its low
+ * bits. LN2_HI has 15 bits, so n times it is exact.
  */
-#define EXP_LOW  -104.0f
+#define EXP_LOW  (-104.0f)
 #define EXP_HIGH 89.0f
 #define ROUND    0x1.8p23f
 #define LOG2E    0x1.715476p0f

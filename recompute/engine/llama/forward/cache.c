@@ -174,14 +174,19 @@ static int saved_room(const struct llama_cache *c, struct llama_saved *s)
     return s->position == NULL || s->k == NULL || s->v == NULL ? -ENOMEM : 0;
 }
 
-/* Cell i of the stream against place j of the copies, either way. */
+/* A cell of a stream, and the place of its copy. */
+struct copied {
+    uint32_t stream, cell, place;
+};
+
+/* To its place, or back from there. */
 static void move_cell(const struct llama_cache *c, const struct llama_saved *s,
-                      uint32_t stream, uint32_t i, uint32_t j, bool save)
+                      struct copied i, bool save)
 {
     for (uint32_t l = 0; l < c->model->shape.layers; l++) {
-        size_t at = ((size_t)l * s->n + j) * c->cell_bytes;
-        uint8_t *k = cache_at(c, c->k, stream, l) + i * c->cell_bytes;
-        uint8_t *v = cache_at(c, c->v, stream, l) + i * c->cell_bytes;
+        size_t at = ((size_t)l * s->n + i.place) * c->cell_bytes;
+        uint8_t *k = cache_at(c, c->k, i.stream, l) + i.cell * c->cell_bytes;
+        uint8_t *v = cache_at(c, c->v, i.stream, l) + i.cell * c->cell_bytes;
 
         memcpy(save ? s->k + at : k, save ? k : s->k + at, c->cell_bytes);
         memcpy(save ? s->v + at : v, save ? v : s->v + at, c->cell_bytes);
@@ -207,7 +212,7 @@ int llama_cache_save(const struct llama_cache *c, uint32_t sequence,
         if (!cell_has(&cells->cell[i], sequence))
             continue;
         s->position[j] = cells->cell[i].position;
-        move_cell(c, s, stream, i, j++, true);
+        move_cell(c, s, (struct copied){stream, i, j++}, true);
     }
     s->length = llama_cache_length(c, sequence);
     *ret_s = s;
@@ -230,7 +235,7 @@ int llama_cache_restore(struct llama_cache *c, uint32_t sequence,
     rc = cells_find(cells, &w);
     for (uint32_t j = 0; rc == 0 && j < s->n; j++) {
         cells_put(cells, at[j], s->position[j], sequence);
-        move_cell(c, s, stream, at[j], j, false);
+        move_cell(c, s, (struct copied){stream, at[j], j}, false);
         cells->head = at[j] + 1;
     }
     free(at);

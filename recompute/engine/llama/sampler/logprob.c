@@ -62,15 +62,18 @@ static float largest(const float *l, size_t n)
     return max;
 }
 
-void logprob_row(const float *logits, size_t n, enum logprob_rule rule,
-                 size_t top, float *places, struct logprob_row *ret_row)
+size_t logprob_sorted(enum logprob_rule rule, size_t n, size_t top)
 {
-    if (rule == LOGPROB_SORT_ALL || top > n)
-        top = n;
-    memcpy(places, logits, n * sizeof(*places));
-    if (top > 0)
-        sort_top(places, n, top);
-    ret_row->max = top > 0 ? places[0] : largest(logits, n);
+    return rule == LOGPROB_SORT_ALL || top > n ? n : top;
+}
+
+void logprob_row(const float *logits, size_t n, size_t sorted, float *places,
+                 struct logprob_row *ret_row)
+{
+    memcpy(places, logits, n * sizeof *places);
+    if (sorted > 0)
+        sort_top(places, n, sorted);
+    ret_row->max = sorted > 0 ? places[0] : largest(logits, n);
     ret_row->sum = 0;
     for (size_t i = 0; i < n; i++)
         ret_row->sum += ggml_expf(places[i] - ret_row->max);

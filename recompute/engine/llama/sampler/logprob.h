@@ -27,13 +27,15 @@ struct logprob_row {
     float sum;
 };
 
+/* How many of n logits the rule sorts when top alternatives are asked for. */
+size_t logprob_sorted(enum logprob_rule rule, size_t n, size_t top);
+
 /*
- * logits: n floats, none of them NaN. top: alternatives asked for. places: n
- * floats of scratch; on return its first min(top, n) (LOGPROB_SORT_ALL: all)
- * are the largest logits in falling order.
+ * logits: n floats, none of them NaN. places: n floats of scratch; on return
+ * its first sorted <= n are the largest logits in falling order.
  */
-void logprob_row(const float *logits, size_t n, enum logprob_rule rule,
-                 size_t top, float *places, struct logprob_row *ret_row);
+void logprob_row(const float *logits, size_t n, size_t sorted, float *places,
+                 struct logprob_row *ret_row);
 
 /* The float that the server prints for a token of this logit. */
 float logprob_of(const struct logprob_row *row, float logit);
