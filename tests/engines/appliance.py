@@ -34,6 +34,9 @@ def wait(what, seconds, ready):
 class Appliance:
     """Use it as `with Appliance(...) as a`: start(), tap(), close_epoch()."""
 
+    worker = "recompute/assay-recompute"
+    others = ()  # directories of models beside the declared one
+
     def __init__(self, build, declared, model, engine_port):
         self.build, self.declared, self.model = build, declared, model
         self.port = engine_port
@@ -82,10 +85,9 @@ class Appliance:
         return child.wait(seconds)
 
     def program(self, name, *arguments, **how):
-        room, file = name.split("/")
         return subprocess.run(
-            [os.path.join(self.build, room, file), "-c", self.conf,
-             *arguments], check=True, stdout=subprocess.PIPE, text=True,
+            [os.path.join(self.build, name), "-c", self.conf, *arguments],
+            check=True, stdout=subprocess.PIPE, text=True,
             **how).stdout
 
     def chain(self, *arguments):
@@ -101,17 +103,17 @@ class Appliance:
 store: { state_dir = "%(top)s/state"; run_dir = "%(top)s/run"; };
 tap: { name = "engines"; interface = "lo"; interval_s = 1;
        filter = "tcp port %(port)d"; feed_listen = "127.0.0.1:%(feed)d"; };
-recompute: { models = [ "%(declared)s" ];
+recompute: { models = [ %(models)s ];
              recipes = "%(tree)s/config/recipes"; threads = %(threads)d; };
 ''' % {"top": self.top, "port": self.port, "feed": self.feed_port,
-                "declared": self.declared, "tree": TREE,
-                "threads": threads})
+                "models": ", ".join('"%s"' % d for d in
+                                    (self.declared, *self.others)),
+                "tree": TREE, "threads": threads})
         self.spawn("store", self.build + "/store/assay-store", "-c",
                    self.conf)
         wait("the store", 120, lambda: os.path.exists(
             os.path.join(self.top, "run", "tap.sock")))
-        self.program("recompute/assay-recompute", "register", self.model,
-                     self.declared)
+        self.register(self.model, self.declared)
         self.program("sampler/assay-sampler", "enrol", "auditor",
                      self.chain("new", "--length", "100"))
         policy = os.path.join(self.top, "policy")
@@ -121,10 +123,13 @@ recompute: { models = [ "%(declared)s" ];
                     "stratum all any draw all\n")
         self.program("sampler/assay-sampler", "policy", policy)
         self.recompute = self.spawn(
-            "recompute", self.build + "/recompute/assay-recompute", "-c",
+            "recompute", os.path.join(self.build, self.worker), "-c",
             self.conf)
         self.spawn("compare", self.build + "/recompute/assay-compare", "-c",
                    self.conf)
+
+    def register(self, model, directory):
+        self.program(self.worker, "register", model, directory)
 
     def tap(self):
         self.spawn("tap", os.environ.get("ASSAY_TAP") or

@@ -80,7 +80,15 @@ struct engine {
                struct outcome *o, const char **ret_reason);
 };
 
-/* The table; ends with NULL. A program that brings its own has no other. */
+/* The table; ends with NULL. The first that owns a directory opens it. */
 extern const struct engine *const engines[];
+
+/* Makes it of a list of rows: a macro that calls its argument with the name of
+ * each. */
+#define ENGINE_TABLE(LIST) \
+    LIST(ENGINE_DECLARE)   \
+    const struct engine *const engines[] = {LIST(ENGINE_POINT) NULL};
+#define ENGINE_DECLARE(row) extern const struct engine row;
+#define ENGINE_POINT(row)   &(row),
 
 #endif
