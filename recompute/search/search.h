@@ -1,80 +1,47 @@
 /*
- * search.h - levels `search` and `invariant`: answers held against their model
- * without their engine's plan.
+ * search.h - answers held against their model without their engine's plan.
  *
- * Comes in: the claims of one server's requests, prompt ids known. Goes out:
- * for each a way the engine can have batched it under which every logprob on
- * the wire is bit-equal; or that there is none.
+ * Comes in: the claims of one server's requests, prompt ids known, behind a
+ * stepper, which is all that is seen of their engine. Goes out: for each that
+ * is asked for a way the engine can have batched it under which every row on
+ * the wire is bit-equal; or that there is none; or why neither can be said.
  *
- * One sequence is run alone under a hypothesis of its batch. The prompt: each
- * way of prefill.h until the first token's logprobs are equal. Each further
- * token: the regime of the one before, else the others of the alphabet; if
- * none gives equal logprobs, back to the last token that has an untried one
- * (regimes that agree in a token's logprobs can differ in its keys and values).
- * A cached prefix is taken from another claim that is solved. Without logprobs
- * a step is equal if its token would be chosen.
+ *   search_claims
+ *     lenders       which others must be solved first, for their prefix
+ *       solve       one claim into its verdict
+ *         attempt   stages: each prefix, offset and chunking a little, then
+ * more prefix    sources: states of solved claims, prompts of others replay
+ * prompt under a chunking ---- hold ----. walk      answer step by step, with
+ * repairs --- hold --- row out hypothesis   of a step: shape and KV split
+ *       output      rows of the batches found, to the asker
  *
- * Where one regime and one way are all there is, nothing is searched: level
- * `invariant`. An answer without token ids is made again, alone, and its text
- * compared: equal is equal, anything else is undecided.
+ * A claim is solved alone: one sequence is run as if in each batch (stepper.h).
+ * The prompt: each chunking until the first token's row is equal. Each further
+ * token: as the one before, else each other shape and split; where none is
+ * equal the walk goes back (walk.h). A cached prefix is taken from another
+ * claim that is solved. Refuted is only what no batch can have given: whatever
+ * was not tried, is hidden or is another's leaves it undecided.
+ *
+ * Where one shape and one chunking are all there is nothing is searched: such a
+ * verdict is `invariant`.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef LLAMA_SEARCH_H
-#define LLAMA_SEARCH_H
+#ifndef SEARCH_H
+#define SEARCH_H
 
-#include "engine/llama/claim.h"
-
-struct llama_model;
-struct llama_vocab;
-struct pool;
-struct recipe;
-
-enum search_outcome {
-    SEARCH_SOLVED,
-    SEARCH_REFUTED,  /* every batch there can have been was tried */
-    SEARCH_UNDECIDED /* why says what is missing */
-};
-
-struct search_verdict {
-    enum search_outcome outcome;
-    bool invariant;           /* nothing was hidden */
-    struct claim_score score; /* solved: of the whole answer; else of its
-                               * first position that no regime gave */
-    uint64_t runs;            /* token steps and prompt pieces */
-    double bits;              /* of evidence, solved: evidence.h */
-    const char *why;          /* undecided: words; else NULL */
-};
-
-/*
- * Who asks for some of the claims only. found takes the logits of the answer's
- * first n steps, as far as batches were found, vocab floats each: of a claim
- * that is solved all, of one that is refuted up to the first that no batch
- * gives, as the likeliest gives it. It returns 1 where a solved answer did not
- * end with its tokens: then it is called again with the row after the last one
- * under each regime, until it returns 0. Below 0 ends the search.
- */
-struct search_wanted {
-    size_t first, n; /* of the claims; n 0: all, and found is not called */
-    int (*found)(void *arg, size_t claim, const float *rows, size_t n);
-    void *arg;
-};
+#include "search/output.h"
+#include "search/stepper.h"
+#include "search/verdict.h"
 
 struct search {
-    const struct llama_model *model;
-    const struct recipe *recipe;
-    struct pool *pool; /* or NULL */
-    uint64_t limit;    /* runs for one claim; 0: as search.c has it */
-    const struct llama_vocab *text; /* NULL: answers without ids are open */
-    struct search_wanted wanted;
+    const struct stepper *stepper;
+    struct output_rows output;
+    uint64_t limit; /* runs for one claim; 0: as long as it may take */
 };
 
-/* n claims, n verdicts. Those of claims that are not wanted say only what was
- * needed of them. -ENOMEM, or what llama_run_ubatch cannot do. */
-int search_claims(const struct search *s, const struct claim_llama *claims,
-                  size_t n, struct search_verdict *ret_verdicts);
-
-/* One claim without ids: search_text.c. */
-int search_text(const struct search *s, const struct claim_llama *c,
-                struct search_verdict *v);
+/* One verdict for each of the stepper's claims. Those of claims that are not
+ * asked for say only what was needed of them. -ENOMEM, or what the stepper or
+ * the asker say. */
+int search_claims(const struct search *s, struct search_verdict *ret_verdicts);
 
 #endif

@@ -29,10 +29,19 @@ struct pair {
 struct work {
     const struct deployed *d;
     const struct feed *f;
-    struct claim_desk desk;
+    struct claim_scratch scratch;
     struct pair *pairs;
     size_t n, size;
 };
+
+void score_differs(struct claim_score *s, size_t step)
+{
+    s->differing++;
+    if (s->first != SIZE_MAX)
+        return;
+    s->first = step;
+    s->first_is_token = true;
+}
 
 static bool same_prompt(const struct slot_request *r,
                         const struct claim_llama *c)
@@ -68,7 +77,7 @@ static int add_pair(struct work *w, const struct claim_llama *c,
     pairs[w->n] = (struct pair){.claim = c, .request = r};
     claim_score_init(&pairs[w->n].score);
     if (c->sampling != NULL)
-        err = llama_sampler_open(c->sampling, (uint32_t)w->desk.vocab,
+        err = llama_sampler_open(c->sampling, (uint32_t)w->scratch.vocab,
                                  &pairs[w->n].sampler);
     for (size_t i = 0; err == 0 && c->sampling != NULL && i < r->n_prompt; i++)
         err = llama_sampler_accept(pairs[w->n].sampler, r->ids[i]);
@@ -107,7 +116,7 @@ static int hold_fed(struct pair *p, const float *logits)
         return 0;
     if (llama_sampler_choose(p->sampler, logits, &chosen) != 0 ||
         !llama_sampler_possible(p->sampler, r->ids[at]))
-        claim_differs(&p->score, p->step);
+        score_differs(&p->score, p->step);
     return llama_sampler_accept(p->sampler, r->ids[at]);
 }
 
@@ -116,7 +125,7 @@ static int on_row(void *arg, size_t row, const float *logits)
     struct work *w = arg;
     int err = 0;
 
-    w->desk.number = row + 1;
+    w->scratch.number = row + 1;
     for (size_t i = 0; err == 0 && i < w->n; i++) {
         struct pair *p = &w->pairs[i];
 
@@ -125,7 +134,8 @@ static int on_row(void *arg, size_t row, const float *logits)
         if (claim_by_text(p->claim))
             err = hold_fed(p, logits);
         else
-            (void)claim_step(&w->desk, p->claim, p->step, logits, p->sampler,
+            (void)claim_step(&w->scratch, p->claim,
+                             &(struct claim_row){p->step, logits, p->sampler},
                              &p->score);
         p->step++;
     }
@@ -166,12 +176,12 @@ static int finish(const struct work *w, struct pair *p)
     int err = 0;
 
     for (size_t i = r->n_rows; i < claim_tokens(c); i++)
-        claim_differs(&p->score, i);
+        score_differs(&p->score, i);
     if (claim_by_text(c))
         err = text_match_equal(w->d->text, &m, r->ids + r->n_prompt,
                                r->n_ids - r->n_prompt, &equal);
     if (err == 0 && !equal)
-        claim_differs(&p->score, 0);
+        score_differs(&p->score, 0);
     return err;
 }
 
@@ -192,8 +202,8 @@ int follow(const struct deployed *d, const struct feed *f,
            struct followed *ret_followed)
 {
     struct work w = {.d = d, .f = f};
-    int err = claim_desk_init(&w.desk, llama_model_shape(d->model)->vocab,
-                              d->recipe.logprobs);
+    int err = claim_scratch_init(&w.scratch, llama_model_shape(d->model)->vocab,
+                                 d->recipe.logprobs);
 
     memset(ret_followed, 0, n * sizeof *ret_followed);
     for (size_t i = 0; err == 0 && i < n; i++)
@@ -211,6 +221,6 @@ int follow(const struct deployed *d, const struct feed *f,
     for (size_t i = 0; i < w.n; i++)
         llama_sampler_close(w.pairs[i].sampler);
     free(w.pairs);
-    claim_desk_fini(&w.desk);
+    claim_scratch_fini(&w.scratch);
     return err;
 }

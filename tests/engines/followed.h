@@ -13,7 +13,7 @@
 #ifndef FOLLOWED_H
 #define FOLLOWED_H
 
-#include "engine/llama/claim.h"
+#include "engine/llama/claim/claim.h"
 
 struct deployed;
 struct feed;
@@ -23,6 +23,9 @@ struct followed {
     struct claim_score score;
     size_t rows;
 };
+
+/* A token at this position that is not the one it should be. */
+void score_differs(struct claim_score *s, size_t step);
 
 /* n claims, n results. The errors of plan_run, -ENOMEM. */
 int follow(const struct deployed *d, const struct feed *f,

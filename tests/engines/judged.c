@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "capture.h"
 #include "engine/llama/answers.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/schedule/feed.h"
+#include "engine/llama/claim/open_ids.h"
 #include "followed.h"
-#include "search/search.h"
+#include "searched.h"
 
 /* Claims of all exchanges in one row, and whose they are. */
 struct claims {
@@ -23,6 +25,7 @@ struct claims {
     struct claim_llama *list;
     size_t *owner; /* exchange of each claim */
     size_t n;
+    struct arena opened; /* answers whose ids are found */
 };
 
 static void claims_fini(struct claims *a, size_t n_exchanges)
@@ -32,6 +35,7 @@ static void claims_fini(struct claims *a, size_t n_exchanges)
     free(a->answers);
     free(a->list);
     free(a->owner);
+    arena_fini(&a->opened);
 }
 
 static int claims_init(const struct judge *q, const struct capture *c,
@@ -142,34 +146,39 @@ static int by_plan(const struct judge *q, const struct capture *c,
     return err;
 }
 
-static void add_found(struct judged *j, const struct search_verdict *v)
+static void add_found(struct judged *j, const struct searched *f)
 {
+    const struct search_verdict *v = &f->verdict;
+
     j->runs += v->runs;
     j->level = v->invariant ? "invariant" : "search";
     if (v->outcome == SEARCH_UNDECIDED) {
         j->undecided = true;
         judged_say(j, "search_undecided: %s (step %zu)", v->why,
-                   v->score.first == SIZE_MAX ? 0 : v->score.first);
+                   v->step == SIZE_MAX ? 0 : v->step);
         return;
     }
-    add_score(j, &v->score);
-    if (v->score.compared > 0)
+    add_score(j, &f->score);
+    if (f->score.compared > 0)
         judged_say(j, "%.0f bits", v->bits);
     else
         judged_say(j, "tokens only");
 }
 
-static int by_search(const struct judge *q, const struct claims *a,
-                     struct judged *j)
+static int by_search(const struct judge *q, const struct capture *c,
+                     struct claims *a, struct judged *j)
 {
-    const struct deployed *d = q->d;
-    struct search s = {d->model, &d->recipe, d->pool, 0, d->text, {0}};
-    struct search_verdict *v = calloc(a->n + 1, sizeof *v);
-    int err = v == NULL ? -ENOMEM : search_claims(&s, a->list, a->n, v);
+    struct searched *found = calloc(a->n + 1, sizeof *found);
+    int err = found == NULL ? -ENOMEM : 0;
 
+    for (size_t i = 0; i < a->n; i++)
+        claim_open_ids(&a->list[i], &c->recorded[a->owner[i]].exchange.answer,
+                       &a->opened);
+    if (err == 0)
+        err = search_all(q->d, a->list, a->n, found);
     for (size_t i = 0; err == 0 && i < a->n; i++)
-        add_found(&j[a->owner[i]], &v[i]);
-    free(v);
+        add_found(&j[a->owner[i]], &found[i]);
+    free(found);
     return err;
 }
 
@@ -206,7 +215,7 @@ int judge_capture(const struct judge *q, const struct capture *c,
         err = searched ? 0 : err;
     }
     if (err == 0 && searched)
-        err = by_search(q, &a, ret_j);
+        err = by_search(q, c, &a, ret_j);
     if (err == 0)
         *ret_n = keep_answered(ret_j, c->n);
     claims_fini(&a, c->n);

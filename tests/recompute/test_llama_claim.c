@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "engine/llama/claim.h"
+#include "engine/llama/claim/claim.h"
 #include "engine/llama/sampler/sampler.h"
-#include "search/regime.h"
+#include "search/signature.h"
 #include "store/dialect.h"
 
 enum { VOCAB = 4 };
@@ -68,15 +68,16 @@ static struct claim_score score(const struct answer *a)
 {
     struct llama_sampler *p;
     struct claim_score s;
-    struct claim_desk d;
+    struct claim_scratch d;
 
     claim_score_init(&s);
-    assert_int_equal(claim_desk_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
+    assert_int_equal(claim_scratch_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
     assert_int_equal(llama_sampler_open(&a->sampling, VOCAB, &p), 0);
-    bool equal = claim_step(&d, &a->claim, 0, logits, p, &s);
+    bool equal =
+        claim_step(&d, &a->claim, &(struct claim_row){0, logits, p}, &s);
     assert_int_equal(equal, s.differing == 0);
     llama_sampler_close(p);
-    claim_desk_fini(&d);
+    claim_scratch_fini(&d);
     return s;
 }
 
@@ -131,27 +132,28 @@ static void rows_of_other_numbers_are_made_anew(void **state)
     static const float other[VOCAB] = {0, 0, 0, 0};
     struct answer a;
     struct claim_score s;
-    struct claim_desk d;
+    struct claim_scratch d;
 
     (void)state;
     fill(&a, 0, 0);
     a.claim.after_sampling = false;
     a.token.chosen.has_prob = false;
     a.token.chosen.has_logprob = a.choice.has_logprobs = true;
-    assert_int_equal(claim_desk_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
+    assert_int_equal(claim_scratch_init(&d, VOCAB, LOGPROB_SORT_TOP), 0);
     for (uint64_t number = 0; number < 2; number++) {
         uint32_t of_logits, of_other;
         d.number = number;
         claim_score_init(&s);
-        (void)claim_step(&d, &a.claim, 0, logits, NULL, &s);
+        (void)claim_step(&d, &a.claim, &(struct claim_row){0, logits, NULL},
+                         &s);
         of_logits = s.computed_bits;
         claim_score_init(&s);
         d.number = number == 0 ? 0 : number + 1;
-        (void)claim_step(&d, &a.claim, 0, other, NULL, &s);
+        (void)claim_step(&d, &a.claim, &(struct claim_row){0, other, NULL}, &s);
         of_other = s.computed_bits;
         assert_int_not_equal(of_logits, of_other);
     }
-    claim_desk_fini(&d);
+    claim_scratch_fini(&d);
 }
 
 /* Body and tail of a model may be made of products of one shape. */

@@ -13,7 +13,7 @@
 #ifndef LLAMA_ANSWERS_H
 #define LLAMA_ANSWERS_H
 
-#include "engine/llama/claim.h"
+#include "engine/llama/claim/claim.h"
 #include "engine/llama/request.h"
 
 struct api_exchange;

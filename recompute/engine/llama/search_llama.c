@@ -11,9 +11,11 @@
 
 #include "base/arena.h"
 #include "engine/llama/answers.h"
+#include "engine/llama/claim/open_ids.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/llama_answer.h"
+#include "engine/llama/stepper/stepper.h"
 #include "recompute/engine.h"
 #include "search/search.h"
 #include "store/dialect.h"
@@ -70,32 +72,6 @@ static void note_unknown(struct hunt *h, size_t i)
         *(beside ? &h->no_beside : &h->no_before) += 1;
 }
 
-/* A text alone: its tokens are as many as the server counted, and are found
- * with the batches. */
-static void open_text(struct hunt *h)
-{
-    const struct api_answer *a = &h->read[0].exchange.answer;
-    struct claim_llama *c = &h->claims[0];
-    struct api_choice *open;
-
-    if (h->own != 1 || !claim_by_text(c) || !a->has_usage ||
-        c->sampling == NULL || a->tokens_out == 0 ||
-        a->tokens_out > c->choice->text.n + STOP_TOKENS)
-        return;
-    open = arena_take(h->s->o->memory, 1, sizeof *open);
-    if (open == NULL)
-        return;
-    *open = *c->choice;
-    open->tokens =
-        arena_take(h->s->o->memory, a->tokens_out, sizeof *open->tokens);
-    if (open->tokens == NULL)
-        return;
-    open->n_tokens = a->tokens_out;
-    open->has_ids = true;
-    c->choice = open;
-    c->open_ids = true;
-}
-
 static int read_all(struct hunt *h)
 {
     size_t n = h->s->j->n_exchanges;
@@ -119,7 +95,8 @@ static int read_all(struct hunt *h)
         for (size_t k = 0; k < h->read[i].answers.n; k++)
             h->claims[at++] = h->read[i].answers.claims[k];
     if (err == 0 && h->own != 0)
-        open_text(h);
+        claim_open_ids(&h->claims[0], &h->read[0].exchange.answer,
+                       h->s->o->memory);
     return h->s->o->memory->failed ? -ENOMEM : err;
 }
 
@@ -255,13 +232,22 @@ static bool lengthen(struct hunt *h, size_t claim)
 static int search_once(struct hunt *h, bool *ret_more)
 {
     const struct deployed *d = h->s->d;
-    struct search s = {.model = d->model,
-                       .recipe = &d->recipe,
-                       .pool = d->pool,
-                       .text = d->text,
-                       .wanted = {0, h->own, on_found, h}};
-    int err = search_claims(&s, h->claims, h->n, h->verdicts);
+    struct llama_stepper_options o = {.model = d->model,
+                                      .recipe = &d->recipe.run,
+                                      .logprobs = d->recipe.logprobs,
+                                      .shifts = d->recipe.shifts,
+                                      .pool = d->pool,
+                                      .text = d->text,
+                                      .claims = h->claims,
+                                      .n = h->n};
+    struct stepper stepper;
+    struct search s = {.stepper = &stepper, .output = {0, h->own, on_found, h}};
+    int err = llama_stepper_open(&o, &stepper);
 
+    if (err != 0)
+        return err;
+    err = search_claims(&s, h->verdicts);
+    llama_stepper_close(&stepper);
     *ret_more = false;
     for (size_t i = 0; err == 0 && i < h->n; i++)
         h->s->o->result.forward_runs += h->verdicts[i].runs;
@@ -328,7 +314,7 @@ static int conclude(const struct hunt *h, const char **ret_reason)
         invariant = invariant && v->invariant;
         why = doubt(h, i);
         if (why != NULL)
-            say(h, why, v->score.first);
+            say(h, why, v->step);
         if (v->outcome == SEARCH_REFUTED && a != NULL)
             a->finish = ""; /* never equal to a claim's */
     }

@@ -54,7 +54,7 @@ struct claim_score {
 };
 
 /* Scratch of one comparison at a time. */
-struct claim_desk {
+struct claim_scratch {
     size_t vocab;
     enum logprob_rule rule;
     float *places; /* vocab floats */
@@ -66,23 +66,24 @@ struct claim_desk {
     struct logprob_row row;
 };
 
-int claim_desk_init(struct claim_desk *d, size_t vocab,
-                    enum logprob_rule rule); /* -ENOMEM */
-void claim_desk_fini(struct claim_desk *d);
+int claim_scratch_init(struct claim_scratch *d, size_t vocab,
+                       enum logprob_rule rule); /* -ENOMEM */
+void claim_scratch_fini(struct claim_scratch *d);
 
 void claim_score_init(struct claim_score *s);
-/* A token at this position that is not the one it should be. */
-void claim_differs(struct claim_score *s, size_t step);
+/* One position of the answer, recomputed. */
+struct claim_row {
+    size_t step;
+    const float *logits;
+    struct llama_sampler *sampler; /* NULL, or one that has accepted the prompt
+                                    * and the answer up to here; it is moved on
+                                    * by the claimed token */
+};
 
-/*
- * Position `step` of the answer against its logits; beyond the answer's end
- * nothing happens. sampler: NULL, or one that has accepted the prompt and the
- * answer up to here; it is moved on by the claimed token. Returns whether all
- * of it was equal.
- */
-bool claim_step(struct claim_desk *d, const struct claim_llama *c, size_t step,
-                const float *logits, struct llama_sampler *sampler,
-                struct claim_score *s);
+/* Beyond the answer's end nothing happens. Returns whether all of it was
+ * equal. */
+bool claim_step(struct claim_scratch *d, const struct claim_llama *c,
+                const struct claim_row *r, struct claim_score *s);
 
 /* The answer has a text and no ids: its tokens can only be read from that. */
 bool claim_by_text(const struct claim_llama *c);

@@ -2,7 +2,7 @@
  * claim.c - an answer's positions against logits.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/claim.h"
+#include "engine/llama/claim/claim.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,17 +11,19 @@
 #include "engine/llama/sampler/sampler.h"
 #include "store/dialect.h"
 
-int claim_desk_init(struct claim_desk *d, size_t vocab, enum logprob_rule rule)
+int claim_scratch_init(struct claim_scratch *d, size_t vocab,
+                       enum logprob_rule rule)
 {
-    *d = (struct claim_desk){
-        .vocab = vocab, .rule = rule, .places = malloc(vocab * sizeof(float))};
-    return d->places ? 0 : -ENOMEM;
+    *d = (struct claim_scratch){.vocab = vocab,
+                                .rule = rule,
+                                .places = malloc(vocab * sizeof *d->places)};
+    return d->places != NULL ? 0 : -ENOMEM;
 }
 
-void claim_desk_fini(struct claim_desk *d)
+void claim_scratch_fini(struct claim_scratch *d)
 {
     free(d->places);
-    *d = (struct claim_desk){0};
+    *d = (struct claim_scratch){0};
 }
 
 void claim_score_init(struct claim_score *s)
@@ -55,7 +57,7 @@ static uint32_t bits_of(float v)
 {
     uint32_t b;
 
-    memcpy(&b, &v, sizeof(b));
+    memcpy(&b, &v, sizeof b);
     return b;
 }
 
@@ -68,14 +70,9 @@ static void note(struct claim_score *s, size_t step, bool token)
     s->first_is_token = token;
 }
 
-void claim_differs(struct claim_score *s, size_t step)
-{
-    note(s, step, true);
-}
-
 /* One position's candidates on the wire against its row. */
 struct held {
-    const struct claim_desk *desk;
+    const struct claim_scratch *scratch;
     const float *logits;
     const struct llama_sampler *sampler; /* after its choice, or NULL */
     size_t step;
@@ -83,7 +80,7 @@ struct held {
 
 static bool is_known(const struct held *h, const struct api_candidate *c)
 {
-    return c->id >= 0 && (uint64_t)c->id < h->desk->vocab;
+    return c->id >= 0 && (uint64_t)c->id < h->scratch->vocab;
 }
 
 static void hold_bits(const struct held *h, const struct api_candidate *c,
@@ -109,7 +106,7 @@ static void hold(const struct held *h, const struct api_candidate *c,
         return;
     s->compared++;
     if (is_known(h, c))
-        computed = logprob_of(&h->desk->row, h->logits[c->id]);
+        computed = logprob_of(&h->scratch->row, h->logits[c->id]);
     hold_bits(h, c, computed, s);
 }
 
@@ -130,11 +127,11 @@ static void hold_prob(const struct held *h, const struct api_candidate *c,
 static void hold_order(const struct held *h, const struct api_token *t,
                        struct claim_score *s)
 {
-    for (size_t i = 0; i < t->n_top && i < h->desk->vocab; i++) {
+    for (size_t i = 0; i < t->n_top && i < h->scratch->vocab; i++) {
         if (!t->top[i].has_logprob || t->top[i].has_prob ||
             !is_known(h, &t->top[i]))
             continue;
-        if (h->logits[t->top[i].id] != h->desk->places[i]) {
+        if (h->logits[t->top[i].id] != h->scratch->places[i]) {
             note(s, h->step, false);
             return;
         }
@@ -156,24 +153,23 @@ static void hold_order_of_probs(const struct held *h, const struct api_token *t,
         note(s, h->step, false);
 }
 
-static void choose(const struct claim_llama *c, size_t step,
-                   const float *logits, struct llama_sampler *sampler,
+static void choose(const struct claim_llama *c, const struct claim_row *r,
                    struct claim_score *s)
 {
+    uint32_t claimed = claim_token(c, r->step);
     uint32_t id;
-    uint32_t claimed = claim_token(c, step);
+    bool ok = llama_sampler_choose(r->sampler, r->logits, &id) == 0;
 
-    bool ok = llama_sampler_choose(sampler, logits, &id) == 0;
     s->choices += ok && c->seeded;
     if (ok && c->seeded)
         ok = id == claimed;
     else if (ok)
-        ok = llama_sampler_possible(sampler, claimed);
-    if (!ok || llama_sampler_accept(sampler, claimed) != 0)
-        note(s, step, true);
+        ok = llama_sampler_possible(r->sampler, claimed);
+    if (!ok || llama_sampler_accept(r->sampler, claimed) != 0)
+        note(s, r->step, true);
 }
 
-static void make_row(struct claim_desk *d, uint32_t n_probs,
+static void make_row(struct claim_scratch *d, uint32_t n_probs,
                      const float *logits)
 {
     if (d->number != 0 && d->held == d->number && d->held_n_probs == n_probs)
@@ -184,7 +180,7 @@ static void make_row(struct claim_desk *d, uint32_t n_probs,
     d->held_n_probs = n_probs;
 }
 
-static void hold_logprobs(struct claim_desk *d, const struct claim_llama *c,
+static void hold_logprobs(struct claim_scratch *d, const struct claim_llama *c,
                           const struct held *h, struct claim_score *s)
 {
     const struct api_token *t = &c->choice->tokens[h->step];
@@ -211,21 +207,20 @@ static void hold_probs(const struct claim_llama *c, const struct held *h,
         hold_order_of_probs(h, t, c->n_probs, s);
 }
 
-bool claim_step(struct claim_desk *d, const struct claim_llama *c, size_t step,
-                const float *logits, struct llama_sampler *sampler,
-                struct claim_score *s)
+bool claim_step(struct claim_scratch *d, const struct claim_llama *c,
+                const struct claim_row *r, struct claim_score *s)
 {
-    struct held h = {d, logits, sampler, step};
+    struct held h = {d, r->logits, r->sampler, r->step};
     size_t before = s->differing;
 
-    if (step >= c->choice->n_tokens)
+    if (r->step >= c->choice->n_tokens)
         return true;
     if (c->choice->has_logprobs && !c->after_sampling)
         hold_logprobs(d, c, &h, s);
-    if (!sampler || claim_token(c, step) == UINT32_MAX)
+    if (r->sampler == NULL || claim_token(c, r->step) == UINT32_MAX)
         return s->differing == before;
-    choose(c, step, logits, sampler, s);
-    if (c->after_sampling && c->choice->tokens[step].chosen.has_prob)
+    choose(c, r, s);
+    if (c->after_sampling && c->choice->tokens[r->step].chosen.has_prob)
         hold_probs(c, &h, s);
     return s->differing == before;
 }
