@@ -28,6 +28,7 @@
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 enum { CLAIMS_MAX = 256, LONG_ENOUGH = 20 };
 

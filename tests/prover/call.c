@@ -10,6 +10,7 @@
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -7,6 +7,7 @@
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,7 @@
 #include "config/log.h"
 #include "feed.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "cheat.h"
 #include "config/exit.h"
 #include "config/log.h"
+#include "recompute/sequence.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -11,6 +11,7 @@
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #include <arpa/inet.h>
 #include <jansson.h>

@@ -12,6 +12,8 @@
 #include "engine/assay/weights.h"
 #include "recompute/error.h"
 #include "recompute/generate.h"
+#include "recompute/model.h"
+#include "recompute/sequence.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -140,7 +142,7 @@ static void run_once(const struct bench *b, double *ret_prefill,
     double start;
 
     if (ids == NULL ||
-        sequence_open(b->forward, b->prompt + b->decode, &s) != 0)
+        sequence_open(model_config(b->model), b->prompt + b->decode, &s) != 0)
         fatalx(EXIT_BAD, "the model has no room for so many tokens");
     for (size_t i = 0; i < b->prompt; i++)
         ids[i] = (uint32_t)(i * 7919 % vocab);

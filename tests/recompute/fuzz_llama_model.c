@@ -11,6 +11,7 @@
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 enum { FEW = 1024 };
 

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/assay/model_config.h"
 #include "recompute/error.h"
+#include "recompute/model_config.h"
 
 static void must(bool good)
 {

@@ -10,6 +10,8 @@
 #include "recompute/error.h"
 #include "recompute/generate.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
+#include "recompute/sequence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,8 @@ static void print_logits(struct forward *f, const uint32_t *ids, size_t n)
     struct sequence *s;
 
     m.logits = calloc(n, vocab * sizeof(float));
-    if (m.logits == NULL || sequence_open(f, n, &s) != 0)
+    if (m.logits == NULL ||
+        sequence_open(model_config(forward_model(f)), n, &s) != 0)
         fatalx(EXIT_IO, "no memory");
     m.sequence = s;
     if (forward_run(f, &m, 1) != 0)

@@ -11,6 +11,7 @@
 
 #include "recompute/error.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 #include "recompute/request.h"
 #include "recompute/template.h"
 #include "recompute/tokenizer.h"

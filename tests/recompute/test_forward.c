@@ -8,6 +8,8 @@
 #include "recompute/error.h"
 #include "recompute/forward.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
+#include "recompute/sequence.h"
 #include "tiny_model.h"
 
 #include <errno.h>
@@ -43,7 +45,7 @@ static struct sequence *sequence(struct forward *f, size_t n)
 {
     struct sequence *s;
 
-    assert_int_equal(sequence_open(f, n, &s), 0);
+    assert_int_equal(sequence_open(model_config(forward_model(f)), n, &s), 0);
     return s;
 }
 
@@ -292,8 +294,10 @@ static void bad_batches_are_refused_and_change_nothing(void **state)
     tiny_model_write(&t, dir);
     assert_int_equal(model_open(dir, &model, &error), 0);
     assert_int_equal(forward_open(model, NULL, &f), 0);
-    assert_int_equal(sequence_open(f, 97, &s), -EINVAL);
-    assert_int_equal(sequence_open(f, 0, &s), -EINVAL);
+    assert_int_equal(sequence_open(model_config(forward_model(f)), 97, &s),
+                     -EINVAL);
+    assert_int_equal(sequence_open(model_config(forward_model(f)), 0, &s),
+                     -EINVAL);
     s = sequence(f, 3);
     m[0] = m[1] = (struct member){s, ids, 1, 1, NULL, NULL, NULL};
     assert_int_equal(forward_run(f, m, 2), -EINVAL);

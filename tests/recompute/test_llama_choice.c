@@ -19,6 +19,7 @@
 #include "recompute/error.h"
 #include "recompute/gguf.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #define FOLDER RECORDINGS "/llama.cpp/libllama/"
 

@@ -3,8 +3,8 @@
  * forward pass does not do is refused, never ignored.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/model_config.h"
 #include "recompute/error.h"
+#include "recompute/model_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

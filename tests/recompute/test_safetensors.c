@@ -5,6 +5,7 @@
  */
 #include "recompute/error.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 #include "tiny_model.h"
 #include "weights/safetensors.h"
 

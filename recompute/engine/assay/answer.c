@@ -13,6 +13,7 @@
 #include "recompute/engine.h"
 #include "recompute/generate.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 #include "recompute/tokenizer.h"
 #include "recompute/transcript.h"
 #include "store/dialect.h"

@@ -7,8 +7,11 @@
  * as all of them reach; what a later one sees beyond goes on alone.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/batch.h"
+#include "engine/assay/attention.h"
+#include "engine/assay/forward_state.h"
+#include "engine/assay/kv_panels.h"
 #include "engine/assay/matmul.h"
+#include "recompute/batch.h"
 
 #include <assert.h>
 #include <errno.h>

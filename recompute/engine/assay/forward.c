@@ -7,7 +7,9 @@
  */
 #include "recompute/forward.h"
 #include "base/cpu.h"
-#include "engine/assay/batch.h"
+#include "engine/assay/attention.h"
+#include "engine/assay/forward_state.h"
+#include "engine/assay/kv_panels.h"
 #include "engine/assay/matmul.h"
 
 #include <errno.h>
@@ -76,17 +78,6 @@ const struct model *forward_model(const struct forward *f)
 const char *forward_kernels(const struct forward *f)
 {
     return f->kernels->name;
-}
-
-int room_for(void *p, size_t n, size_t size)
-{
-    void *old, *new;
-
-    memcpy(&old, p, sizeof(old));
-    free(old);
-    new = reallocarray(NULL, n, size);
-    memcpy(p, &new, sizeof(new));
-    return new != NULL ? 0 : -ENOMEM;
 }
 
 static size_t largest(size_t a, size_t b, size_t c)

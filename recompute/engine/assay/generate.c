@@ -5,6 +5,8 @@
  */
 #include "recompute/generate.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
+#include "recompute/sequence.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -56,7 +58,8 @@ int generation_init(struct forward *f, const struct generate *p,
     if (g.ids == NULL || g.tokens == NULL || g.top == NULL)
         err = -ENOMEM;
     if (err == 0)
-        err = sequence_open(f, p->n_prompt + g.room, &g.sequence);
+        err = sequence_open(model_config(forward_model(f)),
+                            p->n_prompt + g.room, &g.sequence);
     if (err != 0) {
         generation_fini(&g);
         return err;

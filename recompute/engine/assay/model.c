@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/model.h"
-#include "engine/assay/model_config.h"
 #include "engine/assay/weights.h"
 #include "recompute/error.h"
+#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * stand at the top; since then rope_parameters and dtype.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/model_config.h"
+#include "recompute/model_config.h"
 #include "recompute/error.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 #include "recompute/template.h"
 #include "recompute/tokenizer.h"
 #include "store/dialect.h"

@@ -8,6 +8,7 @@
 #include "engine/assay/rope.h"
 #include "numerics/fixed/fixed_math.h"
 #include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <stdlib.h>

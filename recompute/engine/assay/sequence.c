@@ -2,21 +2,23 @@
  * sequence.c - keys and values of one sequence.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/sequence.h"
-#include "recompute/model.h"
+#include "recompute/sequence.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "engine/assay/kv_panels.h"
+#include "recompute/model_config.h"
 
 static size_t up_to_panel(size_t n)
 {
     return (n + FIXED_PANEL - 1) / FIXED_PANEL * FIXED_PANEL;
 }
 
-int sequence_open(struct forward *f, size_t max_tokens, struct sequence **ret_s)
+int sequence_open(const struct model_config *c, size_t max_tokens,
+                  struct sequence **ret_s)
 {
-    const struct model_config *c = model_config(forward_model(f));
     struct sequence *s;
     size_t heads = (size_t)c->layers * c->kv_heads;
 

@@ -7,7 +7,7 @@
 
 #include "base/huge_arena.h"
 #include "numerics/fixed/fixed.h"
-#include "recompute/model.h"
+#include "recompute/model_config.h"
 #include "weights/safetensors.h"
 
 /* A matrix in panels, and the bias of its outputs or NULL. The panels of

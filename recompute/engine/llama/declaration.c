@@ -13,7 +13,6 @@
 
 #include "engine/llama/forward/constants.h"
 #include "recompute/error.h"
-#include "recompute/model.h"
 
 /* The text after a word that stands alone, or NULL. */
 static const char *after(const char *text, const char *word)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/float.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/forward/solo.h"
@@ -16,7 +17,6 @@
 #include "engine/llama/sampler/logprob.h"
 #include "engine/llama/sampler/sampler.h"
 #include "engine/llama/vocab/vocab.h"
-#include "recompute/sample.h"
 
 static uint32_t vocab_of(const struct llama_answer *a)
 {
@@ -98,7 +98,7 @@ static struct result_candidate candidate_of(const struct llama_answer *a,
 
     if (bytes.n == 0)
         bytes = llama_vocab_name(a->d->text, id);
-    return (struct result_candidate){id, float_bits(logprob_of(row, logit)),
+    return (struct result_candidate){id, bits_of(logprob_of(row, logit)),
                                      bytes};
 }
 

@@ -16,40 +16,8 @@
 #ifndef RECOMPUTE_MODEL_H
 #define RECOMPUTE_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct error;
-
-enum { MODEL_EOS_MAX = 16 };
-
-enum rope_type { ROPE_DEFAULT, ROPE_LINEAR, ROPE_LLAMA3 };
-
-struct rope {
-    enum rope_type type;
-    double theta;
-    double factor;                            /* linear, llama3 */
-    double low_freq_factor, high_freq_factor; /* llama3 */
-    double original_context;                  /* llama3 */
-};
-
-struct model_config {
-    uint32_t vocab;
-    uint32_t hidden;
-    uint32_t ffn; /* width between gate/up and down */
-    uint32_t layers;
-    uint32_t heads, kv_heads, head_dim;
-    uint32_t context; /* positions the model was made for */
-    float rms_eps;
-    struct rope rope;
-    bool tied; /* the head is the embedding */
-    bool qkv_bias, o_bias, mlp_bias;
-    int64_t bos;                 /* -1: none */
-    uint32_t eos[MODEL_EOS_MAX]; /* config.json and generation_config.json */
-    size_t n_eos;
-};
-
+struct model_config;
 struct model;
 
 /*
@@ -62,6 +30,5 @@ int model_open(const char *dir, struct model **ret_m, struct error *ret_error);
 void model_close(struct model *m);
 
 const struct model_config *model_config(const struct model *m);
-bool model_is_eos(const struct model_config *c, uint32_t id);
 
 #endif

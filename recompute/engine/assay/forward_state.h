@@ -1,17 +1,17 @@
 /*
- * batch.h - the state of one forward pass: which rows there are, and the
- * memory they pass through. Private to forward.c and attention.c.
+ * forward_state.h - the state of one forward pass: which rows there are, and
+ * the memory they pass through. Private to forward.c and attention.c.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef BATCH_H
-#define BATCH_H
+#ifndef FORWARD_STATE_H
+#define FORWARD_STATE_H
 
 #include "base/pool.h"
 #include "engine/assay/rope.h"
-#include "engine/assay/sequence.h"
 #include "engine/assay/weights.h"
 #include "numerics/fixed/fixed.h"
-#include "recompute/forward.h"
+
+struct sequence;
 
 /* One token of the batch. */
 struct row {
@@ -49,11 +49,6 @@ struct forward {
     float *scratch; /* scratch_room floats a thread */
     size_t n_rows, n_attend;
 };
-
-/* Plans the work of attention for the batch's rows. -ENOMEM. */
-int attention_plan(struct forward *f, const struct member *members, size_t n);
-/* From f->qkv, rotated, and the cache of this layer to f->mixed. */
-void attention_run(struct forward *f, size_t layer);
 
 /* Grows *p to n elements of `size` bytes; keeps nothing. -ENOMEM. */
 int room_for(void *p, size_t n, size_t size);

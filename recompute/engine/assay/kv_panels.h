@@ -1,5 +1,5 @@
 /*
- * sequence.h - keys and values of one sequence, in the kernels' order.
+ * kv_panels.h - keys and values of one sequence, in the kernels' order.
  *
  * For each layer and key/value head, both are panels of 16 (kernels.h):
  *   keys    [position / 16][i in head_dim][16]   a matrix positions x head_dim
@@ -7,11 +7,12 @@
  * so that scores and sums of values are tiles like all other products.
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SEQUENCE_H
-#define SEQUENCE_H
+#ifndef KV_PANELS_H
+#define KV_PANELS_H
 
 #include "numerics/fixed/fixed.h"
-#include "recompute/forward.h"
+
+struct model_config;
 
 struct sequence {
     const struct model_config *config;
