@@ -22,7 +22,7 @@ struct huge_arena_block {
  * nothing. */
 static struct huge_arena_block *block_open(size_t n)
 {
-    struct huge_arena_block *b = malloc(sizeof(*b));
+    struct huge_arena_block *b = malloc(sizeof *b);
     size_t room = n > BLOCK_BYTES ? n : BLOCK_BYTES;
 
     if (b == NULL)

@@ -122,7 +122,7 @@ static unsigned cpus(void)
 
 int pool_open(unsigned threads, struct pool **ret_p)
 {
-    struct pool *p = calloc(1, sizeof(*p));
+    struct pool *p = calloc(1, sizeof *p);
     int err = 0;
 
     if (p == NULL)
@@ -132,7 +132,7 @@ int pool_open(unsigned threads, struct pool **ret_p)
     p->threads = threads == 0 ? cpus() : threads;
     if (p->threads > THREADS_MAX)
         p->threads = THREADS_MAX;
-    p->worker = calloc(p->threads, sizeof(*p->worker));
+    p->worker = calloc(p->threads, sizeof *p->worker);
     if (p->worker == NULL)
         err = ENOMEM;
     while (err == 0 && p->started + 1 < p->threads) {

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/gguf.h"
-#include "recompute/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "recompute/error.h"
 
 enum {
     VERSION = 3,

@@ -5,8 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/manifest.h"
-#include "recompute/error.h"
-#include "store/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "recompute/error.h"
+#include "store/record.h"
 
 static int hash_stream(FILE *f, EVP_MD_CTX *c, struct manifest_file *ret_f)
 {
@@ -52,7 +53,7 @@ int manifest_add_alternative(struct manifest *m, const char *path,
                              const char *name, struct error *ret_error)
 {
     struct manifest_file *all = reallocarray(
-        m->alternatives, m->n_alternatives + 1, sizeof(*m->alternatives));
+        m->alternatives, m->n_alternatives + 1, sizeof *m->alternatives);
     struct manifest_file *f;
     int err;
 
@@ -151,7 +152,7 @@ int manifest_init(const char *numerics, const char *recipe,
 
     (void)snprintf(m.numerics, sizeof(m.numerics), "%s", numerics);
     (void)snprintf(m.recipe, sizeof(m.recipe), "%s", recipe);
-    m.files = calloc(MANIFEST_FILES_MAX, sizeof(*m.files));
+    m.files = calloc(MANIFEST_FILES_MAX, sizeof *m.files);
     if (m.files == NULL)
         return -ENOMEM;
     *ret_m = m;
@@ -162,7 +163,7 @@ int manifest_finish(struct manifest *m)
 {
     int err;
 
-    qsort(m->files, m->n_files, sizeof(*m->files), by_name);
+    qsort(m->files, m->n_files, sizeof *m->files, by_name);
     err = digest(m, false, m->manifest);
     if (err == 0)
         err = digest(m, true, m->weights);

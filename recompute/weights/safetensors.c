@@ -118,7 +118,7 @@ static const char *check_tiling(struct tensor *t, size_t n, struct span data)
 {
     const uint8_t *at = data.p;
 
-    qsort(t, n, sizeof(*t), by_place);
+    qsort(t, n, sizeof *t, by_place);
     for (size_t i = 0; i < n; i++) {
         if (t[i].data.p != at)
             return t[i].data.p < at ? "tensors overlap" : "bytes of no tensor";
@@ -182,7 +182,7 @@ static const char *read_header(json_t *header, struct span data,
 
     if (room > TENSORS_MAX || t->n > TENSORS_MAX)
         return "too many tensors";
-    grown = reallocarray(t->tensor, t->n + room + 1, sizeof(*grown));
+    grown = reallocarray(t->tensor, t->n + room + 1, sizeof *grown);
     if (grown == NULL)
         return "no memory";
     t->tensor = grown;
@@ -195,7 +195,7 @@ static const char *read_header(json_t *header, struct span data,
         return why;
     }
     t->n += n;
-    qsort(t->tensor, t->n, sizeof(*grown), by_name);
+    qsort(t->tensor, t->n, sizeof *grown, by_name);
     return NULL;
 }
 

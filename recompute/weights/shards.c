@@ -3,9 +3,6 @@
  * or model.safetensors), mapped for reading, each tensor where the index says.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "weights/safetensors.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -16,6 +13,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "recompute/error.h"
+#include "weights/safetensors.h"
 
 enum { SHARDS_MAX = 128 };
 
@@ -47,7 +47,7 @@ static int add_name(char **names, size_t *n, const char *name)
         return 0;
     if (*n == SHARDS_MAX)
         return -E2BIG;
-    memmove(&names[at + 1], &names[at], (*n - at) * sizeof(*names));
+    memmove(&names[at + 1], &names[at], (*n - at) * sizeof *names);
     names[at] = strdup(name);
     if (names[at] == NULL)
         return -ENOMEM;
@@ -104,7 +104,7 @@ static int list_of_index(const json_t *index, char **names, size_t *n,
 static int list_names(const json_t *index, char ***ret_names, size_t *ret_n,
                       struct error *error)
 {
-    char **names = calloc(SHARDS_MAX + 1, sizeof(*names));
+    char **names = calloc(SHARDS_MAX + 1, sizeof *names);
     size_t n = 0;
     int err;
 
@@ -231,7 +231,7 @@ static int open_files(const char *dir, const json_t *index, struct tensors *t,
 
     if (err != 0)
         return err;
-    t->file = calloc(n + 1, sizeof(*t->file));
+    t->file = calloc(n + 1, sizeof *t->file);
     if (t->file == NULL) {
         (void)error_set(error, -ENOMEM, "no memory");
         err = -ENOMEM;

@@ -117,5 +117,5 @@ int command_list(struct sampler *s, const struct settings *set, int argc,
     err = all == NULL || json_dumpf(all, stdout, JSON_INDENT(1)) != 0 ||
           putchar('\n') == EOF;
     json_decref(all);
-    return err ? EXIT_IO : EXIT_GOOD;
+    return err != 0 ? EXIT_IO : EXIT_GOOD;
 }

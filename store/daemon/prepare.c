@@ -83,7 +83,7 @@ static int make_dirs(const char *state, const struct owners *o)
     };
     int rc = make_dir(state, store, o->store.gid, 0755);
 
-    for (size_t i = 0; i < sizeof(dirs) / sizeof *dirs && rc == 0; i++)
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs && rc == 0; i++)
         rc = make_dir(layout_path(state, dirs[i].name).text, store, dirs[i].gid,
                       dirs[i].mode);
     return rc;

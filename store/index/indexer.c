@@ -136,7 +136,7 @@ static int prepare_all(struct indexer *x)
          &x->checkpoint},
     };
 
-    for (size_t i = 0; i < sizeof(all) / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (sqlite3_prepare_v3(x->db, all[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
                                all[i].stmt, NULL) != SQLITE_OK)
             return -EIO;

@@ -45,7 +45,7 @@ static const struct rule rules[] = {
 
 static const struct rule *find(const struct kind *k)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof *rules; i++)
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].kind, k->name) == 0)
             return &rules[i];
     return NULL;

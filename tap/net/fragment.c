@@ -52,16 +52,16 @@ struct fragment_pool {
 int fragment_open(uint32_t datagrams, int64_t timeout_ns,
                   struct fragment_pool **ret_p)
 {
-    struct fragment_pool *p = calloc(1, sizeof(*p));
+    struct fragment_pool *p = calloc(1, sizeof *p);
 
     if (p == NULL)
         return -ENOMEM;
     p->mask = hash_mask(datagrams);
     p->timeout_ns = timeout_ns;
     p->seed = hash_seed();
-    p->all = calloc(datagrams, sizeof(*p->all));
+    p->all = calloc(datagrams, sizeof *p->all);
     p->bytes = calloc(datagrams, DATAGRAM_BYTES);
-    p->buckets = calloc((size_t)p->mask + 1, sizeof(*p->buckets));
+    p->buckets = calloc((size_t)p->mask + 1, sizeof *p->buckets);
     if (datagrams == 0 || p->all == NULL || p->bytes == NULL ||
         p->buckets == NULL) {
         fragment_close(p);

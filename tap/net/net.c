@@ -43,7 +43,7 @@ const char *packet_cause_name(enum packet_cause cause)
 int net_open(const struct net_config *c, const struct stream_handler *h,
              struct net **ret_net)
 {
-    struct net *net = calloc(1, sizeof(*net));
+    struct net *net = calloc(1, sizeof *net);
     int rc;
 
     if (net == NULL)

@@ -36,7 +36,7 @@ int source_open(const char *name, const struct source_config *c, char *why,
         (void)snprintf(why, size, "either a file or an interface is needed");
         return -EINVAL;
     }
-    s = calloc(1, sizeof(*s));
+    s = calloc(1, sizeof *s);
     if (s == NULL) {
         (void)snprintf(why, size, "out of memory");
         return -ENOMEM;

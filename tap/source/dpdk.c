@@ -250,7 +250,7 @@ static int dpdk_source_open(const struct source_config *c, struct source *s)
         source_say(s, "a filter is for the back end pcap only");
         return -EINVAL;
     }
-    d = calloc(1, sizeof(*d));
+    d = calloc(1, sizeof *d);
     if (d == NULL)
         return -ENOMEM;
     s->state = d;

@@ -238,7 +238,7 @@ static void pcap_source_close(struct source *s)
 
 static int pcap_source_open(const struct source_config *c, struct source *s)
 {
-    struct pcap_source *p = calloc(1, sizeof(*p));
+    struct pcap_source *p = calloc(1, sizeof *p);
     int rc;
 
     if (p == NULL)

@@ -56,7 +56,7 @@ struct flow *flow_new(struct stream_table *t, const struct segment *s)
     struct flow *f;
 
     f = take_free(t);
-    memset(f, 0, sizeof(*f));
+    memset(f, 0, sizeof *f);
     f->key = s->key;
     f->bucket = bucket;
     f->chain = t->buckets[bucket];

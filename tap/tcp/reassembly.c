@@ -50,11 +50,11 @@ int block_pool_open(uint32_t n, struct block_pool **ret_p)
 
     if (n == 0)
         return -EINVAL;
-    p = calloc(1, sizeof(*p));
+    p = calloc(1, sizeof *p);
     if (p == NULL)
         return -ENOMEM;
     p->n = n;
-    p->all = pool_map(n, sizeof(*p->all));
+    p->all = pool_map(n, sizeof *p->all);
     if (p->all == NULL) {
         free(p);
         return -ENOMEM;
@@ -69,7 +69,7 @@ void block_pool_close(struct block_pool *p)
 {
     if (p == NULL)
         return;
-    pool_unmap(p->all, p->n, sizeof(*p->all));
+    pool_unmap(p->all, p->n, sizeof *p->all);
     free(p);
 }
 

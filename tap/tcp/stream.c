@@ -39,7 +39,7 @@ static const int64_t closed_ns = INT64_C(60000000000);
 static void table_free(struct stream_table *t)
 {
     block_pool_close(t->blocks);
-    pool_unmap(t->all, t->config.streams, sizeof(*t->all));
+    pool_unmap(t->all, t->config.streams, sizeof *t->all);
     pool_unmap(t->buckets, (size_t)t->mask + 1, sizeof(struct flow *));
     free(t);
 }
@@ -66,7 +66,7 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
         c->ack_grace_ns <= 0 || c->one_sided_ns <= 0 || c->half_open_ns <= 0 ||
         c->idle_ns <= 0 || c->linger_ns <= 0)
         return -EINVAL;
-    t = calloc(1, sizeof(*t));
+    t = calloc(1, sizeof *t);
     if (t == NULL)
         return -ENOMEM;
     t->config = *c;
@@ -74,7 +74,7 @@ int stream_open(const struct stream_config *c, const struct stream_handler *h,
     t->mask = hash_mask(c->streams);
     t->seed = hash_seed();
     set_times(t);
-    t->all = pool_map(c->streams, sizeof(*t->all));
+    t->all = pool_map(c->streams, sizeof *t->all);
     t->buckets = pool_map((size_t)t->mask + 1, sizeof(struct flow *));
     rc = t->all == NULL || t->buckets == NULL ? -ENOMEM : 0;
     if (rc == 0)

@@ -23,7 +23,7 @@ static int read_file(const char *path, uint8_t **ret_p, size_t *ret_n)
     if (!f)
         return -errno;
     uint8_t *p = malloc(size);
-    while (p && !feof(f) && !err) {
+    while (p && !feof(f) && err == 0) {
         n += fread(p + n, 1, size - n, f);
         if (ferror(f))
             err = -EIO;
@@ -35,9 +35,9 @@ static int read_file(const char *path, uint8_t **ret_p, size_t *ret_n)
         p = grown ? grown : p;
     }
     (void)fclose(f); /* only read */
-    if (!p || err) {
+    if (!p || err != 0) {
         free(p);
-        return err ? err : -ENOMEM;
+        return err != 0 ? err : -ENOMEM;
     }
     *ret_p = p;
     *ret_n = n;
@@ -78,11 +78,11 @@ static int read_exchange(const char *base, struct recorded *ret_r)
 
     (void)snprintf(path, sizeof(path), "%s.req", base);
     int err = read_file(path, &ret_r->request, &n);
-    if (err)
+    if (err != 0)
         return complain(path, strerror(-err), err);
     (void)snprintf(path, sizeof(path), "%s.resp", base);
     err = read_file(path, &ret_r->response, &n_resp);
-    if (err) {
+    if (err != 0) {
         free(ret_r->request);
         return complain(path, strerror(-err), err);
     }
@@ -123,7 +123,7 @@ static int read_exchanges(const char *dir, struct capture *c)
     int n = scandir(dir, &names, is_request, alphasort);
     if (n < 0)
         return complain(dir, strerror(errno), -errno);
-    c->recorded = calloc((size_t)n + 1, sizeof(*c->recorded));
+    c->recorded = calloc((size_t)n + 1, sizeof *c->recorded);
     if (!c->recorded)
         err = -ENOMEM;
     for (int i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ static int read_exchanges(const char *dir, struct capture *c)
         (void)snprintf(base, sizeof(base), "%s/%.*s", dir, (int)len,
                        names[i]->d_name);
         struct recorded *r = c->recorded ? &c->recorded[c->n] : NULL;
-        int got = err ? err : read_exchange(base, r);
+        int got = err != 0 ? err : read_exchange(base, r);
         if (got == 0) {
             memcpy(r->name, names[i]->d_name, len);
             c->n++;
@@ -156,7 +156,7 @@ static int read_plan(const char *dir, struct capture *c)
     int err = read_file(path, &p, &n);
     if (err == -ENOENT)
         return 0;
-    if (err)
+    if (err != 0)
         return complain(path, strerror(-err), err);
     c->has_plan = true;
     enum parse parsed = plan_text_read(span_of(p, n), &c->plan, &line);
@@ -179,11 +179,11 @@ static int read_declaration(const char *dir, struct capture *c)
 
     (void)snprintf(path, sizeof(path), "%s/engine.json", dir);
     int err = read_file(path, &p, &n);
-    if (err)
+    if (err != 0)
         return complain(path, strerror(-err), err);
     err = declaration_read(span_of(p, n), &c->declaration, &error);
     free(p);
-    return err ? complain(path, error.text, err) : 0;
+    return err != 0 ? complain(path, error.text, err) : 0;
 }
 
 int capture_open(const char *dir, struct capture *ret_c)
@@ -191,9 +191,9 @@ int capture_open(const char *dir, struct capture *ret_c)
     struct capture c = {0};
 
     int err = read_declaration(dir, &c);
-    err = err ? err : read_exchanges(dir, &c);
-    err = err ? err : read_plan(dir, &c);
-    if (err)
+    err = err != 0 ? err : read_exchanges(dir, &c);
+    err = err != 0 ? err : read_plan(dir, &c);
+    if (err != 0)
         capture_close(&c);
     else
         *ret_c = c;

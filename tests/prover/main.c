@@ -3,23 +3,22 @@
  * honest, or cheating on request. The demo's and the tests' inference server.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cheat.h"
-#include "feed.h"
-#include "http.h"
-#include "prover.h"
-
-#include "config/exit.h"
-#include "config/log.h"
-#include "recompute/error.h"
-#include "recompute/model.h"
-#include "recompute/template.h"
-#include "recompute/tokenizer.h"
-
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cheat.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "feed.h"
+#include "http.h"
+#include "prover.h"
+#include "recompute/error.h"
+#include "recompute/model.h"
+#include "recompute/template.h"
+#include "recompute/tokenizer.h"
 
 enum { FEED_MS = 2, IDLE_MS = 500, LAST_ROUNDS = 30000 };
 

@@ -7,14 +7,14 @@
  */
 #include "prover.h"
 
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/tokenizer.h"
 #include "store/utf8.h"
-
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 static json_t *made(json_t *j)
 {

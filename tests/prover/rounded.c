@@ -5,17 +5,17 @@
  */
 #include "cheat.h"
 
-#include "base/float.h"
-#include "config/exit.h"
-#include "config/log.h"
-#include "recompute/model.h"
-#include "weights/safetensors.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "base/float.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "recompute/model.h"
+#include "weights/safetensors.h"
 
 static float number_at(const struct tensor *t, size_t i)
 {

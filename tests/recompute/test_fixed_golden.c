@@ -4,10 +4,6 @@
  * two wrong things can agree with each other, not with that.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/fixed/fixed.h"
-#include "numerics/fixed/fixed_math.h"
-#include "recompute/sample.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +12,10 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "numerics/fixed/fixed.h"
+#include "numerics/fixed/fixed_math.h"
+#include "recompute/sample.h"
 
 enum { NUMBERS_MAX = 256, LINE_BYTES = 4096 };
 

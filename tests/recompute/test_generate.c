@@ -3,11 +3,6 @@
  * that a forced pass sees what the answer's own passes saw.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "recompute/generate.h"
-#include "recompute/model.h"
-#include "tiny_model.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,6 +12,11 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "recompute/error.h"
+#include "recompute/generate.h"
+#include "recompute/model.h"
+#include "tiny_model.h"
 
 struct fixture {
     char dir[64];
@@ -87,8 +87,8 @@ static void forced_sees_what_the_answer_saw(void **state)
         b = run(*state, &q);
         assert_int_equal(b.end, GENERATE_FORCED);
         assert_int_equal(b.n_tokens, a.n_tokens);
-        assert_memory_equal(a.tokens, b.tokens, a.n_tokens * sizeof(*a.tokens));
-        assert_memory_equal(a.top, b.top, a.n_tokens * 3 * sizeof(*a.top));
+        assert_memory_equal(a.tokens, b.tokens, a.n_tokens * sizeof *a.tokens);
+        assert_memory_equal(a.top, b.top, a.n_tokens * 3 * sizeof *a.top);
         generation_fini(&a);
         generation_fini(&b);
     }
@@ -108,7 +108,7 @@ static void a_forged_token_shows_at_its_place_only(void **state)
     q.forced = ids;
     q.n_forced = 30;
     b = run(*state, &q);
-    assert_memory_equal(a.tokens, b.tokens, 13 * sizeof(*a.tokens));
+    assert_memory_equal(a.tokens, b.tokens, 13 * sizeof *a.tokens);
     assert_int_not_equal(b.tokens[12].id, ids[12]);
     assert_int_not_equal(float_bits(a.tokens[13].logprob),
                          float_bits(b.tokens[13].logprob));
@@ -207,7 +207,7 @@ static void a_shared_batch_changes_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(g[i].n_tokens, alone[i].n_tokens);
         assert_memory_equal(g[i].tokens, alone[i].tokens,
-                            g[i].n_tokens * sizeof(*g[i].tokens));
+                            g[i].n_tokens * sizeof *g[i].tokens);
         generation_fini(&g[i]);
         generation_fini(&alone[i]);
     }

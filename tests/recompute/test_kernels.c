@@ -3,10 +3,6 @@
  * fixed_kernels_ref.c: random, extreme and special numbers, odd sizes, any cut.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/cpu.h"
-#include "numerics/fixed/fixed.h"
-#include "numerics/fixed/fixed_math.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +12,10 @@
 #include <xmmintrin.h>
 
 #include <cmocka.h>
+
+#include "base/cpu.h"
+#include "numerics/fixed/fixed.h"
+#include "numerics/fixed/fixed_math.h"
 
 enum { BIG = 1100, ROWS = 13 };
 
@@ -110,9 +110,9 @@ static void compare_tile(const struct fixed_kernels *k,
                          enum kind kind)
 {
     size_t panels = (w->n + FIXED_PANEL - 1) / FIXED_PANEL;
-    float *x = malloc(rows * w->k * sizeof(*x));
-    float *a = malloc(rows * w->n * sizeof(*a));
-    float *b = malloc(rows * w->n * sizeof(*b));
+    float *x = malloc(rows * w->k * sizeof *x);
+    float *a = malloc(rows * w->n * sizeof *a);
+    float *b = malloc(rows * w->n * sizeof *b);
     struct fixed_tile t = {.x = x, .rows = rows, .w = w, .stride = w->n};
 
     assert_non_null(x);
@@ -120,7 +120,7 @@ static void compare_tile(const struct fixed_kernels *k,
     assert_non_null(b);
     fill(x, rows * w->k, kind);
     fill(a, rows * w->n, kind);
-    memcpy(b, a, rows * w->n * sizeof(*a));
+    memcpy(b, a, rows * w->n * sizeof *a);
     for (t.go_on = 0; t.go_on < 2; t.go_on++) {
         t.first = 0;
         t.end = panels;

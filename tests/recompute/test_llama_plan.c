@@ -52,7 +52,7 @@ static void other_lines_are_refused_with_their_number(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct plan p;
         size_t line = 0;
         assert_int_equal(read_plan(bad[i], &p, &line), PARSE_BAD);
@@ -109,7 +109,7 @@ static void streams_give_equally_many_tokens(void **state)
     char out[512];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cut(cases[i].batch, &how, out);
         assert_string_equal(out, cases[i].ubatches);
     }
@@ -134,7 +134,7 @@ static float sum_by_words(const float *l, size_t n, size_t top)
     float rest[64];
     size_t n_rest = 0;
 
-    memcpy(best, l, top * sizeof(*best));
+    memcpy(best, l, top * sizeof *best);
     for (size_t i = top; i < n; i++) {
         size_t least = 0;
         for (size_t k = 1; k < top; k++)

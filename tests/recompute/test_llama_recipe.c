@@ -55,7 +55,7 @@ static struct recipe recipe_of(const char *build, const char *isa,
     struct error error = {""};
 
     int err = choose(&d, &r, &error);
-    if (err)
+    if (err != 0)
         print_error("%s\n", error.text);
     assert_int_equal(err, 0);
     return r;
@@ -133,7 +133,7 @@ static void flags_that_change_an_answer_are_followed_or_refused(void **state)
     struct error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct declaration d = read_json(NEW, ZEN, refused[i]);
         assert_int_equal(choose(&d, &r, &error), -ENOENT);
         assert_non_null(strstr(error.text, "does not cover"));
@@ -160,7 +160,7 @@ static void an_unknown_build_names_the_nearest(void **state)
     struct error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct declaration d = read_json(cases[i].build, ZEN, "llama-server");
         assert_int_equal(choose(&d, &r, &error), -ENOENT);
         assert_non_null(strstr(error.text, cases[i].nearest));
@@ -256,7 +256,7 @@ static void a_broken_recipe_hides_no_other(void **state)
     struct error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         write_recipe("aa.conf", broken[i]);
         assert_int_equal(choose_from_folder(NEW, &error), 0);
         assert_int_equal(choose_from_folder(OLD, &error), 0);
@@ -291,7 +291,7 @@ static void a_broken_recipe_is_named_to_what_it_may_cover(void **state)
     struct error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_recipe("aa.conf", cases[i].text);
         assert_int_equal(choose_from_folder("b9 (ggml 0.1.0)", &error),
                          -EINVAL);
@@ -306,7 +306,7 @@ static void a_broken_recipe_is_named_to_what_it_may_cover(void **state)
 static void broken_recipes_are_no_alternatives(void **state)
 {
     struct declaration d = read_json(NEW, ZEN, "llama-server");
-    struct recipes *all = calloc(1, sizeof(*all));
+    struct recipes *all = calloc(1, sizeof *all);
     struct error error;
 
     (void)state;
@@ -332,7 +332,7 @@ static void wrong_types_are_refused(void **state)
     struct error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(declaration_read(span_str(bad[i]), &d, &error),
                          -EINVAL);
 }

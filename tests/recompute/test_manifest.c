@@ -3,13 +3,6 @@
  * every file that decides an answer is in them.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/assay/assay.h"
-#include "recompute/error.h"
-#include "recompute/manifest.h"
-#include "store/kind.h"
-#include "store/record.h"
-#include "tiny_model.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +12,13 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "engine/assay/assay.h"
+#include "recompute/error.h"
+#include "recompute/manifest.h"
+#include "store/kind.h"
+#include "store/record.h"
+#include "tiny_model.h"
 
 static void to_hex(const uint8_t digest[32], char hex[65])
 {

@@ -2,9 +2,6 @@
  * test_sample.c - the sampler does what docs/numerics-fixed.md says.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "numerics/fixed/fixed_math.h"
-#include "recompute/sample.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +11,9 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+#include "numerics/fixed/fixed_math.h"
+#include "recompute/sample.h"
 
 enum { N = 10 };
 
@@ -231,7 +231,7 @@ static void parameters_out_of_range_are_refused(void **state)
 static void skipping_changes_nothing(void **state)
 {
     enum { BIG = 3000 };
-    float *z = malloc(BIG * sizeof(*z));
+    float *z = malloc(BIG * sizeof *z);
     struct sampling s;
     uint32_t rng = 1;
 

@@ -4,9 +4,6 @@
  * models is peer_tokenizer.py.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "recompute/tokenizer.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +14,9 @@
 
 #include <cmocka.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
+#include "recompute/tokenizer.h"
 
 #define VOCAB                                                    \
     "\"vocab\":{\"<unk>\":0,\"<s>\":1,\"a\":2,\"b\":3,\"ab\":4," \

@@ -3,9 +3,6 @@
  * across token borders, unfinished characters, what is held back.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "recompute/transcript.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include "recompute/error.h"
 #include "recompute/model.h"
 #include "recompute/tokenizer.h"
+#include "recompute/transcript.h"
 
 /* Ids 0..255 are the bytes; then some longer tokens; 258 is special. */
 static struct tokenizer *bytes;

@@ -165,7 +165,7 @@ static void end(struct answer *a)
 /* Conversations side by side, an event of each in turn. False: no memory. */
 static bool converse(uint32_t n, uint32_t events)
 {
-    struct answer *all = calloc(n != 0 ? n : 1, sizeof(*all));
+    struct answer *all = calloc(n != 0 ? n : 1, sizeof *all);
 
     if (all == NULL)
         return false;

@@ -24,7 +24,7 @@ struct stream_config play_config(void)
 
 void play_open(struct play *p, const struct stream_config *c)
 {
-    memset(p, 0, sizeof(*p));
+    memset(p, 0, sizeof *p);
     witness_init(&p->rec);
     p->now_ns = INT64_C(1764417600000000000);
     p->client = 0x0a000002;

@@ -16,13 +16,13 @@
 static void *on_open(void *ctx, const struct stream_info *info)
 {
     struct witness *r = ctx;
-    struct recorded *s = calloc(1, sizeof(*s));
+    struct recorded *s = calloc(1, sizeof *s);
 
     assert_non_null(s);
     s->owner = r;
     s->info = *info;
     if ((r->n & (r->n + 1)) == 0) { /* room doubles */
-        r->streams = realloc(r->streams, (2 * r->n + 2) * sizeof(*r->streams));
+        r->streams = realloc(r->streams, (2 * r->n + 2) * sizeof *r->streams);
         assert_non_null(r->streams);
     }
     r->streams[r->n++] = s;
@@ -179,7 +179,7 @@ int replay_file(const char *backend, const char *path, struct replay *r)
     struct net *net;
     int rc;
 
-    memset(r, 0, sizeof(*r));
+    memset(r, 0, sizeof *r);
     witness_init(&r->rec);
     rc = source_open(backend, &sc, r->why, sizeof(r->why), &source);
     if (rc != 0)

@@ -6,13 +6,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/sample.h"
-#include "numerics/fixed/fixed.h"
-#include "numerics/fixed/fixed_math.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "numerics/fixed/fixed.h"
+#include "numerics/fixed/fixed_math.h"
 
 /* Above every Gumbel number that philox words can give (16.64). */
 #define GUMBEL_ABOVE 17.0f
@@ -87,7 +88,7 @@ static void sift(struct ranking *r, size_t i)
 static int ranking_init(struct ranking *r, const float *logits, size_t n)
 {
     *r = (struct ranking){.logits = logits, .n = n, .left = n};
-    r->heap = malloc(n * sizeof(*r->heap));
+    r->heap = malloc(n * sizeof *r->heap);
     if (r->heap == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
@@ -139,7 +140,7 @@ static size_t cut_top_p(struct draw *d, size_t kept, float *rest)
     float lane[FIXED_LANES] = {0}, so_far = 0.0f, limit;
     size_t r = 0;
 
-    memset(rest, 0, d->n * sizeof(*rest));
+    memset(rest, 0, d->n * sizeof *rest);
     for (size_t i = 0; i < kept; i++) {
         uint32_t id = ranking_at(&d->ranking, i);
 
@@ -165,18 +166,18 @@ static int filter(struct draw *d)
         kept = d->s->top_k;
     if (d->s->min_p > 0.0f)
         kept = cut_min_p(d, kept);
-    rest = calloc(d->n, sizeof(*rest));
+    rest = calloc(d->n, sizeof *rest);
     if (rest == NULL)
         return -ENOMEM;
     if (d->s->top_p < 1.0f)
         kept = cut_top_p(d, kept, rest);
-    memset(rest, 0, d->n * sizeof(*rest));
+    memset(rest, 0, d->n * sizeof *rest);
     for (size_t r = 0; r < kept; r++) {
         uint32_t id = ranking_at(&d->ranking, r);
 
         rest[id] = d->weight[id];
     }
-    memcpy(d->weight, rest, d->n * sizeof(*rest));
+    memcpy(d->weight, rest, d->n * sizeof *rest);
     free(rest);
     return 0;
 }
@@ -269,11 +270,11 @@ struct norm {
 
 static int norm_init(struct norm *m, struct logits l, uint32_t first)
 {
-    float *copy = malloc(l.n * sizeof(*copy));
+    float *copy = malloc(l.n * sizeof *copy);
 
     if (copy == NULL)
         return -ENOMEM;
-    memcpy(copy, l.row, l.n * sizeof(*copy));
+    memcpy(copy, l.row, l.n * sizeof *copy);
     m->most = l.row[first];
     m->sum = fixed_log(fixed_kernels_pick(NULL)->softmax(copy, l.n, 1.0f));
     free(copy);

@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/weights.h"
-#include "base/float.h"
-#include "recompute/error.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/float.h"
+#include "recompute/error.h"
 
 struct loader {
     struct model *m;
@@ -91,7 +92,7 @@ static float *take_vector(struct loader *l, const char *name, size_t n)
 
     if (t == NULL)
         return NULL;
-    v = malloc(n * sizeof(*v));
+    v = malloc(n * sizeof *v);
     if (v == NULL)
         fail(l, -ENOMEM, name, "no memory");
     else
@@ -270,7 +271,7 @@ int weights_load(struct model *m, struct error *ret_error)
 
     m->q_width = (size_t)c->heads * c->head_dim;
     m->kv_width = (size_t)c->kv_heads * c->head_dim;
-    m->layer = calloc(c->layers, sizeof(*m->layer));
+    m->layer = calloc(c->layers, sizeof *m->layer);
     if (m->layer == NULL)
         fail(&l, -ENOMEM, "layers", "no memory");
     m->embed = take(&l, "model.embed_tokens.weight", c->vocab, c->hidden);

@@ -86,15 +86,15 @@ int llama_answers_init(const struct api_exchange *x,
         return 0;
     }
     int err = llama_request_init(x->api, &x->request, m, &a.request, &a.reason);
-    if (err && err != -ENOTSUP)
+    if (err != 0 && err != -ENOTSUP)
         return err;
-    if (!err)
+    if (err == 0)
         a.reason = NULL;
     size_t room = a.n;
     if (!a.reason && llama_request_answers(&a.request) > room)
         room = llama_request_answers(&a.request);
-    a.claims = calloc(a.n, sizeof(*a.claims));
-    a.samplings = calloc(room, sizeof(*a.samplings));
+    a.claims = calloc(a.n, sizeof *a.claims);
+    a.samplings = calloc(room, sizeof *a.samplings);
     if (!a.claims || !a.samplings) {
         llama_answers_fini(&a);
         return -ENOMEM;

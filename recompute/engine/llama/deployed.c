@@ -35,7 +35,7 @@ static int read_declaration(const char *dir, struct declaration *d,
 
     (void)snprintf(path, sizeof(path), "%s/engine.json", dir); /* or fails */
     int err = file_read(NULL, path, ENGINE_MAX, &bytes, &n);
-    if (err)
+    if (err != 0)
         return error_set(error, err, "engine.json: %s", strerror(-err));
     err = declaration_read(span_of(bytes, n), d, error);
     free(bytes);
@@ -52,7 +52,7 @@ bool deployed_is(const char *dir)
 
     if (n >= (int)sizeof(path) || access(path, F_OK) != 0)
         return false;
-    d = calloc(1, sizeof(*d));
+    d = calloc(1, sizeof *d);
     if (d && read_declaration(dir, d, &error) == 0 && d->engine[0])
         ours = strcmp(d->engine, RECIPE_ENGINE) == 0;
     free(d);
@@ -87,7 +87,7 @@ static int open_gguf(const char *dir, struct gguf **ret_g, struct error *error)
     char name[MANIFEST_NAME_MAX], path[PATH_MAX];
 
     int err = deployed_find_gguf(dir, name, error);
-    if (err)
+    if (err != 0)
         return err;
     if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
         return -ENAMETOOLONG;
@@ -124,8 +124,8 @@ static int open_weights(struct deployed *d, struct error *error)
 {
     int err = llama_model_open(d->gguf, &d->model, error);
 
-    err = err ? err : llama_vocab_open(d->gguf, &d->text, error);
-    if (err)
+    err = err != 0 ? err : llama_vocab_open(d->gguf, &d->text, error);
+    if (err != 0)
         return err;
     d->chat = llama_chat_find(d->gguf);
     name_types(d);
@@ -165,9 +165,9 @@ static int add_weights(struct deployed *d, const char *dir, const char *name,
 
     *a = (struct alternative){.d = {.recipe = d->recipe, .pool = d->pool}};
     int err = path_of(dir, name, &path);
-    err = err ? err : gguf_open(path, &a->d.gguf, error);
-    err = err ? err : open_weights(&a->d, error);
-    if (err) {
+    err = err != 0 ? err : gguf_open(path, &a->d.gguf, error);
+    err = err != 0 ? err : open_weights(&a->d, error);
+    if (err != 0) {
         close_weights(&a->d);
         free(path);
         return err;
@@ -208,16 +208,16 @@ static int add_alternatives(struct deployed *d, const char *dir,
                             const char *recipes, const struct declaration *of,
                             struct error *error)
 {
-    struct recipes *all = calloc(1, sizeof(*all));
+    struct recipes *all = calloc(1, sizeof *all);
     uint32_t context = llama_model_shape(d->model)->context;
 
-    d->alternatives = calloc(DECLARATION_ALTERNATIVES + RECIPES_MAX,
-                             sizeof(*d->alternatives));
+    d->alternatives =
+        calloc(DECLARATION_ALTERNATIVES + RECIPES_MAX, sizeof *d->alternatives);
     int err = all && d->alternatives ? 0 : -ENOMEM;
-    err = err ? err : recipes_all(recipes, of, context, all, error);
-    for (size_t i = 0; !err && i < of->n_alternatives; i++)
+    err = err != 0 ? err : recipes_all(recipes, of, context, all, error);
+    for (size_t i = 0; err == 0 && i < of->n_alternatives; i++)
         err = add_weights(d, dir, of->alternatives[i], error);
-    for (size_t i = 0; !err && i < all->n; i++)
+    for (size_t i = 0; err == 0 && i < all->n; i++)
         if (!same_recipe(&all->list[i], &d->recipe))
             add_recipe(d, &all->list[i]);
     free(all);
@@ -231,12 +231,12 @@ int deployed_init(const char *dir, const char *recipes, unsigned threads,
     struct declaration of;
 
     int err = read_declaration(dir, &of, ret_error);
-    err = err ? err : open_gguf(dir, &d.gguf, ret_error);
-    err = err ? err : open_weights(&d, ret_error);
-    err = err ? err : choose(recipes, &of, &d, ret_error);
-    err = err ? err : pool_open(threads, &d.pool);
-    err = err ? err : add_alternatives(&d, dir, recipes, &of, ret_error);
-    if (err) {
+    err = err != 0 ? err : open_gguf(dir, &d.gguf, ret_error);
+    err = err != 0 ? err : open_weights(&d, ret_error);
+    err = err != 0 ? err : choose(recipes, &of, &d, ret_error);
+    err = err != 0 ? err : pool_open(threads, &d.pool);
+    err = err != 0 ? err : add_alternatives(&d, dir, recipes, &of, ret_error);
+    if (err != 0) {
         deployed_fini(&d);
         return err;
     }

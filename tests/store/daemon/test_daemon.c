@@ -135,7 +135,7 @@ static void a_malformed_frame_ends_its_connection_alone(void **state)
     (void)state;
     start(&d, "");
     c = connect_as(&d, "tap");
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int fd = raw_socket(&d, "tap");
         struct put_ack ack;
         struct record r;

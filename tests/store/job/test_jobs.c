@@ -414,12 +414,12 @@ static void put_judgement(struct store_client *c, const struct put_ack *unit,
     record_text(&r, "level", span_str("search"));
     record_hex(&r, "manifest", span_of(hash, 32));
     record_hex(&r, "result_digest", span_of(hash, 32));
-    for (size_t i = 0; i < sizeof(counts) / sizeof *counts; i++)
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         record_u64(&r, counts[i], 1);
     record_text(&r, "envelope", span_str(""));
     record_u64(&r, "choice", 0);
     record_u64(&r, "position", 0);
-    for (size_t i = 0; i < sizeof(tokens) / sizeof *tokens; i++)
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
         record_text(&r, tokens[i], span_str(""));
     record_u64(&r, "evidence_bits", 0);
     record_u64(&r, "forward_runs", 0);

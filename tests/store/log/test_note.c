@@ -101,7 +101,7 @@ static void refuses_bent_keys(void **state)
     struct note_key k;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(note_key_parse(span_str(bad[i]), &k), PARSE_BAD);
 }
 
@@ -167,7 +167,7 @@ static void refuses_what_is_no_note(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(open_with(bad[i], EXAMPLE_VKEY), NOTE_MALFORMED);
 }
 
@@ -318,7 +318,7 @@ static void refuses_bent_checkpoints(void **state)
     struct checkpoint c;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(checkpoint_parse(span_str(bad[i]), &c), PARSE_BAD);
     assert_int_equal(checkpoint_parse(span_str(LOG_TEXT "extension\n"), &c),
                      PARSE_OK);
@@ -334,7 +334,7 @@ static void base64_is_read_strictly(void **state)
     size_t n;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(base64_decode(span_str(bad[i]), out, sizeof(out), &n),
                          PARSE_BAD);
     for (size_t len = 0; len < 10; len++) {

@@ -150,7 +150,7 @@ static void words_of_a_text_are_found(void **state)
     struct record r;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         record_init(&r);
         record_text(&r, "k", span_str(cases[i].text));
         assert_int_equal(
@@ -182,13 +182,13 @@ static void values_have_one_spelling(void **state)
     size_t n;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad_u64) / sizeof *bad_u64; i++)
+    for (size_t i = 0; i < sizeof bad_u64 / sizeof *bad_u64; i++)
         assert_int_equal(record_parse_u64(span_str(bad_u64[i]), &v), PARSE_BAD);
-    for (size_t i = 0; i < sizeof(bad_text) / sizeof *bad_text; i++)
+    for (size_t i = 0; i < sizeof bad_text / sizeof *bad_text; i++)
         assert_int_equal(
             record_parse_text(span_str(bad_text[i]), out, sizeof(out), &n),
             PARSE_BAD);
-    for (size_t i = 0; i < sizeof(bad_hex) / sizeof *bad_hex; i++)
+    for (size_t i = 0; i < sizeof bad_hex / sizeof *bad_hex; i++)
         assert_int_equal(record_parse_hex(span_str(bad_hex[i]), byte, 1),
                          PARSE_BAD);
     assert_int_equal(record_parse_u64(span_str("9223372036854775807"), &v),
@@ -225,7 +225,7 @@ static void good_leaves_pass(void **state)
     const char *why;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof *good; i++)
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_non_null(record_check(span_str(good[i]), &why));
     assert_ptr_equal(record_check(span_str(REVEAL), &why), kind_find("reveal"));
 }
@@ -266,7 +266,7 @@ static void broken_leaves_are_refused_with_a_reason(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *why = NULL;
 
         assert_null(record_check(span_str(bad[i]), &why));
@@ -348,7 +348,7 @@ static void a_map_outside_its_bytes_is_refused(void **state)
     struct span body;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad) / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         piece(map, 5, 3);
         piece(map + EXCHANGE_PIECE_BYTES, bad[i].offset, bad[i].len);
         assert_true(exchange_body(&side, &body, &owned) < 0);

@@ -25,7 +25,7 @@ static uint32_t front[CONNECTIONS][2];
 
 static void *on_open(void *ctx, const struct stream_info *info)
 {
-    struct seen *s = calloc(1, sizeof(*s));
+    struct seen *s = calloc(1, sizeof *s);
 
     (void)ctx;
     assert(s != NULL);

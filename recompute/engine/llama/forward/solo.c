@@ -27,9 +27,9 @@ static int feed(struct engine *e, const uint32_t *ids, size_t n, size_t from,
                                             .position = (uint32_t)(from + i),
                                             .wanted = wanted && i + 1 == n};
     int err = llama_find_slot(e->cache, e->tokens, n);
-    return err ? err
-               : llama_run_ubatch(e->run, e->cache, e->tokens, n, NULL,
-                                  e->logits);
+    return err != 0 ? err
+                    : llama_run_ubatch(e->run, e->cache, e->tokens, n, NULL,
+                                       e->logits);
 }
 
 /* Whole batches first, each cut into ubatches, as the engine cuts them. */
@@ -39,7 +39,7 @@ static int prefill(struct engine *e, const uint32_t *ids, size_t n)
     size_t batch = e->s->recipe->n_batch;
     int err = 0;
 
-    for (size_t at = 0, piece; !err && at < n; at += piece) {
+    for (size_t at = 0, piece; err == 0 && at < n; at += piece) {
         size_t batch_end = (at / batch + 1) * batch;
         piece = n - at < most ? n - at : most;
         if (piece > batch_end - at)
@@ -53,13 +53,14 @@ static int open_engine(struct engine *e)
 {
     const struct llama_recipe *r = e->s->recipe;
 
-    e->tokens = calloc(r->n_ubatch, sizeof(*e->tokens));
+    e->tokens = calloc(r->n_ubatch, sizeof *e->tokens);
     e->logits =
-        calloc(llama_model_shape(e->s->model)->vocab, sizeof(*e->logits));
+        calloc(llama_model_shape(e->s->model)->vocab, sizeof *e->logits);
     if (!e->tokens || !e->logits)
         return -ENOMEM;
     int err = llama_cache_open(e->s->model, r, &e->cache);
-    return err ? err : llama_run_open(e->s->model, e->s->pool, NULL, &e->run);
+    return err != 0 ? err
+                    : llama_run_open(e->s->model, e->s->pool, NULL, &e->run);
 }
 
 static void close_engine(struct engine *e)
@@ -78,10 +79,10 @@ int solo_run(const struct solo *s, const uint32_t *prompt, size_t n)
     uint32_t next;
 
     int err = open_engine(&e);
-    err = err ? err : prefill(&e, prompt, n);
-    for (size_t at = n; !err; at++) {
+    err = err != 0 ? err : prefill(&e, prompt, n);
+    for (size_t at = n; err == 0; at++) {
         err = s->step(s->arg, e.logits, &next);
-        err = err ? err : feed(&e, &next, 1, at, true);
+        err = err != 0 ? err : feed(&e, &next, 1, at, true);
     }
     close_engine(&e);
     return err == 1 ? 0 : err;

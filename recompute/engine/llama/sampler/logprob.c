@@ -49,7 +49,7 @@ static void sort_top(float *places, size_t n, size_t n_top)
             sift(places, n_top, 0, v);
         }
     }
-    qsort(places, n_top, sizeof(*places), falling);
+    qsort(places, n_top, sizeof *places, falling);
 }
 
 static float largest(const float *l, size_t n)
