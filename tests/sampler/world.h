@@ -24,6 +24,7 @@ enum {
 #define WORLD_LIES(X)           \
     X(NONE)                     \
     X(DRAW_BEFORE_CHECKPOINT)   \
+    X(CHECKPOINT_LACKS_CLOSE)   \
     X(REVEAL_BEFORE_CHECKPOINT) \
     X(REVEAL_BEFORE_CLOSE)      \
     X(REVEAL_NOT_ON_CHAIN)      \
@@ -55,6 +56,7 @@ enum {
     X(VERDICT_UNDRAWN)          \
     X(VERDICT_BEFORE_DRAW)      \
     X(RESULT_MISSING)           \
+    X(RESULT_BEFORE_JOB)        \
     X(RESULT_OTHER_NONCE)       \
     X(JOB_MISSING)              \
     X(CERTIFICATE_COUNT)        \

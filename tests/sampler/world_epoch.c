@@ -194,7 +194,15 @@ static void survey(struct world *w, uint64_t first, uint64_t end)
     c->counts.findings = 1;
 }
 
-static void close_epoch(struct world *w, uint64_t epoch)
+static void sign(struct world *w, struct merkle_head *ret_head)
+{
+    world_sign(w);
+    world_head(w, ret_head);
+}
+
+/* head: of the checkpoint that the seed is to name. */
+static void close_epoch(struct world *w, uint64_t epoch,
+                        struct merkle_head *head)
 {
     struct epoch_close *c = &w->epoch.close;
     struct record r;
@@ -219,6 +227,8 @@ static void close_epoch(struct world *w, uint64_t epoch)
         sha256(span_str(WORLD_POLICY "# another\n"), c->policy);
     strcpy(c->reason, "command");
     assert(account_write_close(c, &r));
+    if (world_lies(w, LIE_CHECKPOINT_LACKS_CLOSE))
+        sign(w, head); /* of every leaf but the close */
     w->epoch.close_seq = world_add(w, "frame_close", &r);
     if (world_lies(w, LIE_CLOSE_TWICE))
         world_add(w, "frame_close", &r);
@@ -429,11 +439,15 @@ static struct checked checked_of(const struct world *w, uint64_t epoch,
 static void answer(struct world *w, const struct checked *c, size_t k,
                    bool last)
 {
+    bool early = world_lies(w, LIE_RESULT_BEFORE_JOB) && k == 2;
+
+    if (early)
+        result(w, c);
     if (!world_lies(w, LIE_JOB_MISSING) || k != 2)
         job(w, c);
     if (last)
         return;
-    if (!world_lies(w, LIE_RESULT_MISSING) || k != 2)
+    if (!early && (!world_lies(w, LIE_RESULT_MISSING) || k != 2))
         result(w, c);
     verdict(w, c, k == 0);
 }
@@ -532,17 +546,14 @@ static void commit_and_draw(struct world *w, uint64_t epoch)
 
     if (world_lies(w, LIE_REVEAL_BEFORE_CLOSE))
         reveal(w, epoch);
-    if (world_lies(w, LIE_DRAW_BEFORE_CHECKPOINT)) {
-        world_sign(w);
-        world_head(w, &head);
-    }
-    close_epoch(w, epoch);
+    if (world_lies(w, LIE_DRAW_BEFORE_CHECKPOINT))
+        sign(w, &head);
+    close_epoch(w, epoch, &head);
     if (world_lies(w, LIE_REVEAL_BEFORE_CHECKPOINT))
         reveal(w, epoch);
-    if (!world_lies(w, LIE_DRAW_BEFORE_CHECKPOINT)) {
-        world_sign(w);
-        world_head(w, &head);
-    }
+    if (!world_lies(w, LIE_DRAW_BEFORE_CHECKPOINT) &&
+        !world_lies(w, LIE_CHECKPOINT_LACKS_CLOSE))
+        sign(w, &head);
     /* Traffic of the next epoch goes on meanwhile. */
     exchange(w, epoch + 1, 100);
     if (!world_lies(w, LIE_REVEAL_BEFORE_CLOSE) &&

@@ -134,6 +134,7 @@ static const struct {
     const char *check, *reason;
 } refusals[] = {
     {LIE_DRAW_BEFORE_CHECKPOINT, "order", "does not cover the close"},
+    {LIE_CHECKPOINT_LACKS_CLOSE, "order", "does not cover the close"},
     {LIE_REVEAL_BEFORE_CHECKPOINT, "order",
      "a reveal stands before the checkpoint"},
     {LIE_REVEAL_BEFORE_CLOSE, "order", "a reveal stands before the close"},
@@ -168,6 +169,7 @@ static const struct {
     {LIE_VERDICT_UNDRAWN, "jobs", "a unit that was not drawn"},
     {LIE_VERDICT_BEFORE_DRAW, "order", "a job stands before the draw"},
     {LIE_RESULT_MISSING, "jobs", "a verdict without its result"},
+    {LIE_RESULT_BEFORE_JOB, "jobs", "a verdict without its result"},
     {LIE_RESULT_OTHER_NONCE, "jobs", "a verdict without its result"},
     {LIE_JOB_MISSING, "jobs", "a verdict without a job"},
     {LIE_CERTIFICATE_COUNT, "certificate",

@@ -179,6 +179,19 @@ static uint64_t miss_ppm(uint64_t units, uint64_t bad, uint64_t drawn)
     return low;
 }
 
+/* Of two units one is drawn: it misses the bad one with a chance of exactly a
+ * half, which no step had to round. */
+static void a_chance_that_is_the_risk_itself_is_at_most_it(void **state)
+{
+    struct risk half = risk_of(500000, 1);
+
+    (void)state;
+    assert_int_equal(bound_sample_size(2, 1, half), 1);
+    assert_int_equal(bound_bad_units(2, 1, 0, half), 0);
+    assert_int_equal(bound_sample_size(2, 1, (struct risk){499999, PPM}), 2);
+    assert_int_equal(bound_bad_units(2, 1, 0, (struct risk){499999, PPM}), 1);
+}
+
 static void missing_is_rounded_up(void **state)
 {
     (void)state;
@@ -236,6 +249,7 @@ int main(void)
         cmocka_unit_test(nothing_drawn_bounds_nothing),
         cmocka_unit_test(everything_failed_leaves_everything_possible),
         cmocka_unit_test(one_failure_more_never_lowers_the_bound),
+        cmocka_unit_test(a_chance_that_is_the_risk_itself_is_at_most_it),
         cmocka_unit_test(missing_is_rounded_up),
         cmocka_unit_test(a_share_is_rounded_to_units_that_reach_it),
         cmocka_unit_test(strata_share_the_risk_unless_certain),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "hex.h"
+#include "store/sha256.h"
 
 #define KEY_A "c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721"
 #define PUBLIC_A \
@@ -161,6 +162,48 @@ static void refuses_s_not_below_the_order(void **state)
     assert_false(verifies(&o));
 }
 
+/* A proof under the key 1 with the nonce 1, so that Gamma and V are H, U is Y,
+ * and s = 1 + c is far below the order: s + order, which gives the same points,
+ * still has 32 octets. */
+static void prove_small(struct octets *o)
+{
+    static const uint8_t head[2] = {1, 2}, tail[1] = {0};
+    struct span h = span_of(o->pi, VRF_PUBLIC);
+    struct span y = span_of(o->public_key, VRF_PUBLIC);
+    struct span parts[] = {span_of(head, 2), y, h, h, y, h, span_of(tail, 1)};
+    uint8_t hash[32];
+
+    o->alpha = span_str("sample");
+    memset(o->secret, 0, sizeof o->secret);
+    o->secret[VRF_SECRET - 1] = 1;
+    assert_int_equal(vrf_public(o->secret, o->public_key), 0);
+    assert_int_equal(vrf_prove(o->secret, o->alpha, o->pi), 0); /* Gamma */
+    sha256_parts(parts, sizeof parts / sizeof *parts, hash);
+    memset(o->pi + VRF_PUBLIC, 0, VRF_PROOF - VRF_PUBLIC);
+    memcpy(o->pi + VRF_PUBLIC, hash, VRF_C);
+    memcpy(o->pi + VRF_PROOF - VRF_C, hash, VRF_C);
+    for (size_t i = VRF_PROOF; ++o->pi[--i] == 0;)
+        ;
+}
+
+static void refuses_another_s_for_the_same_points(void **state)
+{
+    struct octets o = octets_of(&vectors[0]);
+    uint8_t order[32];
+    unsigned carry = 0;
+
+    (void)state;
+    prove_small(&o);
+    assert_true(verifies(&o));
+    hex_bytes(ORDER, order, sizeof order);
+    for (size_t i = 32; i-- > 0; carry >>= 8) {
+        carry += order[i] + o.pi[VRF_PROOF - 32 + i];
+        o.pi[VRF_PROOF - 32 + i] = (uint8_t)carry;
+    }
+    assert_int_equal(carry, 0);
+    assert_false(verifies(&o));
+}
+
 static void refuses_gamma_off_the_curve(void **state)
 {
     struct octets o = octets_of(&vectors[0]);
@@ -272,6 +315,7 @@ int main(void)
         cmocka_unit_test(refuses_every_flipped_bit_of_alpha),
         cmocka_unit_test(refuses_another_key),
         cmocka_unit_test(refuses_s_not_below_the_order),
+        cmocka_unit_test(refuses_another_s_for_the_same_points),
         cmocka_unit_test(refuses_gamma_off_the_curve),
         cmocka_unit_test(refuses_wrong_lengths),
         cmocka_unit_test(refuses_infinity_as_key),
