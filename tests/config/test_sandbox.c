@@ -5,20 +5,25 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "config/sandbox.h"
+
+enum { NOBODY = 65534 };
 
 /* Runs act in a sandboxed child; returns its wait status. */
 static int run(unsigned allow, void (*act)(void))
@@ -184,6 +189,108 @@ static void root_becomes_the_user_for_good(void **state)
     lives(status);
 }
 
+/* A child that is of `user` with root's groups, then sandboxed, and waits until
+ * the other end of the pipe closes; it is there when this returns. */
+static pid_t start(bool become, int *ret_go)
+{
+    const gid_t groups[] = {0, 4, 6};
+    int go[2], ready[2];
+    char c = 0;
+    pid_t pid;
+
+    assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        close(go[1]);
+        if (become && (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+                       setresuid(NOBODY, NOBODY, NOBODY) != 0 ||
+                       prctl(PR_SET_DUMPABLE, 1) != 0))
+            _exit(98);
+        if (!become && setgroups(3, groups) != 0)
+            _exit(97);
+        if (sandbox_enter(become ? "" : "nobody", 0) != 0)
+            _exit(99);
+        (void)!write(ready[1], "x", 1);
+        (void)!read(go[0], &c, 1); /* its end is the word */
+        _exit(7);
+    }
+    assert_true(pid > 0);
+    close(go[0]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    *ret_go = go[1];
+    return pid;
+}
+
+static void end(pid_t pid, int go)
+{
+    int status = -1;
+
+    close(go);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    lives(status);
+}
+
+static void roots_groups_are_given_up_too(void **state)
+{
+    char path[64], line[256], groups[256] = "";
+    pid_t pid;
+    FILE *f;
+    int go;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid = start(false, &go);
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, "Groups:", 7) == 0)
+            (void)snprintf(groups, sizeof groups, "%s", line);
+    fclose(f);
+    end(pid, go);
+    assert_string_equal(strtok(groups, " \t\n"), "Groups:");
+    assert_string_equal(strtok(NULL, " \t\n"), "65534");
+    assert_null(strtok(NULL, " \t\n"));
+}
+
+/* Whether a process of this user can look into another. */
+static bool can_look_into(pid_t pid)
+{
+    char path[64];
+    int status = -1;
+    pid_t other = fork();
+
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    if (other == 0) {
+        if (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+            setresuid(NOBODY, NOBODY, NOBODY) != 0)
+            _exit(98);
+        _exit(open(path, O_RDONLY | O_CLOEXEC) < 0 ? 7 : 8);
+    }
+    assert_true(other > 0);
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 98);
+    return WEXITSTATUS(status) == 8;
+}
+
+/* A change of user alone does that as well, until the next program. */
+static void its_own_user_cannot_look_into_it(void **state)
+{
+    pid_t pid;
+    int go;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid = start(true, &go);
+    assert_false(can_look_into(pid));
+    end(pid, go);
+}
+
 static void an_unknown_user_is_an_error(void **state)
 {
     int status;
@@ -210,6 +317,8 @@ int main(void)
         cmocka_unit_test(only_unix_sockets_can_be_made),
         cmocka_unit_test(nothing_is_executed),
         cmocka_unit_test(root_becomes_the_user_for_good),
+        cmocka_unit_test(roots_groups_are_given_up_too),
+        cmocka_unit_test(its_own_user_cannot_look_into_it),
         cmocka_unit_test(an_unknown_user_is_an_error),
     };
 

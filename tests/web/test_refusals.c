@@ -108,6 +108,50 @@ static void says_which_methods_a_page_takes(void **state)
     free(a.all);
 }
 
+static struct {
+    enum method method;
+    int times;
+} confined;
+
+static void confine(enum method method)
+{
+    confined.method = method;
+    confined.times++;
+}
+
+/* A request that takes nothing of the record needs no rights to give up. */
+static void rights_are_given_up_once_a_page_is_found(void **state)
+{
+    static const struct {
+        const char *method, *path;
+        int times;
+        enum method seen;
+    } cases[] = {{"GET", "/exchanges", 1, METHOD_GET},
+                 {"HEAD", "/", 1, METHOD_HEAD},
+                 {"POST", "/m/x/review", 1, METHOD_POST},
+                 {"GET", "/nowhere", 0, METHOD_GET},
+                 {"POST", "/", 0, METHOD_GET}};
+    const struct world *w = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char method[32], path[64];
+        char length[] = "CONTENT_LENGTH=0", type[] = FORM_TYPE;
+        char *vars[] = {method, path, length, type, NULL};
+        FILE *out = fopen("/dev/null", "w"), *in = tmpfile();
+
+        (void)snprintf(method, sizeof method, "REQUEST_METHOD=%s",
+                       cases[i].method);
+        (void)snprintf(path, sizeof path, "PATH_INFO=%s", cases[i].path);
+        memset(&confined, 0, sizeof confined);
+        assert_true(out != NULL && in != NULL);
+        assert_true(site_serve(&w->f.site, vars, fileno(in), out, confine));
+        assert_int_equal(confined.times, cases[i].times);
+        assert_int_equal(confined.method, cases[i].seen);
+        fclose(out);
+        fclose(in);
+    }
+}
+
 static void json_refusals_are_json(void **state)
 {
     struct answer a = page(state, "/exchanges.json?epoch=x");
@@ -177,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(says_which_methods_a_page_takes),
+        cmocka_unit_test(rights_are_given_up_once_a_page_is_found),
         cmocka_unit_test(json_refusals_are_json),
         cmocka_unit_test(no_index_is_a_clear_503),
         cmocka_unit_test(a_query_past_its_deadline_is_a_clear_503),

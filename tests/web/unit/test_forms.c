@@ -10,10 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+#include <openssl/hmac.h>
 
 #include "forms.h"
+#include "html/format.h"
 
 static int open_world(void **state)
 {
@@ -130,6 +134,46 @@ static void a_token_is_good_for_one_user_and_one_path(void **state)
     (void)snprintf(other, sizeof other, "/m/%s/review", w->logprob.hex);
     d.sent.path = other;
     expect(w, &d.sent, 403, "too old or not ours");
+}
+
+/* The token that alice's form of this path had so many hours ago. */
+static struct text token_of(const struct world *w, const char *path, int back)
+{
+    unsigned char mac[32];
+    unsigned int n = sizeof mac;
+    char text[512];
+    int len =
+        snprintf(text, sizeof text, "assay-form/1\nalice\nBasic\n%s\n%lld",
+                 path, (long long)time(NULL) / 3600 - back);
+
+    assert_non_null(HMAC(EVP_sha256(), w->f.site.key, sizeof w->f.site.key,
+                         (const unsigned char *)text, (size_t)len, mac, &n));
+    return format_hex(span_of(mac, n), n);
+}
+
+static void a_token_is_good_for_this_hour_and_the_next(void **state)
+{
+    static const struct {
+        int back, status;
+        const char *text;
+    } cases[] = {{-1, 403, "too old or not ours"},
+                 {2, 403, "too old or not ours"},
+                 {24, 403, "too old or not ours"},
+                 {47, 403, "too old or not ours"},
+                 {1, 503, "The store cannot be reached"},
+                 {0, 503, "The store cannot be reached"}};
+    struct world *w = *state;
+    struct draft d;
+
+    draft(w, &w->token, "review", "action=note&note=seen", &d);
+    if (time(NULL) % 3600 >= 3590)
+        sleep(12); /* it is one hour for all that follows */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text token = token_of(w, d.action, cases[i].back);
+
+        memcpy(d.body + strlen("token="), token.s, 64);
+        expect(w, &d.sent, cases[i].status, cases[i].text);
+    }
 }
 
 static void a_token_depends_on_the_key(void **state)
@@ -308,6 +352,7 @@ int main(void)
         FRESH(asks_for_the_origin_where_the_site_is_not_told),
         FRESH(refuses_tokens_that_are_not_its_own),
         FRESH(a_token_is_good_for_one_user_and_one_path),
+        FRESH(a_token_is_good_for_this_hour_and_the_next),
         FRESH(a_token_depends_on_the_key),
         FRESH(nobody_may_do_nothing),
         FRESH(a_stale_form_is_a_409_that_keeps_the_words),
