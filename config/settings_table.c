@@ -154,8 +154,8 @@ const struct setting settings_table[] = {
         "Name of this worker, as it stands in its results."),
     LIST("recompute.models", "",
          "Model directories that jobs may be run with; which one a job needs, "
-         "its manifest says. A directory with an engine.json and a GGUF file "
-         "is a deployment of llama.cpp."),
+         "its manifest says. One that no engine can open is logged, and its "
+         "requests are UNCHECKABLE (docs/engines.md)."),
     STR("recompute.recipes", 1, 255, "/usr/share/assay/recipes",
         "Folder of the recipes: how the builds of an engine compute."),
     INT("recompute.threads", 0, 1024, 0,
