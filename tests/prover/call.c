@@ -93,8 +93,7 @@ static int read_request(struct call *c, const char **ret_why)
         *ret_why = "the model does not exist";
         return 404;
     }
-    err = request_init(api, &c->x.request, &p->requests, &seed, &c->request,
-                       &reason);
+    err = request_init(&c->x, &p->requests, &seed, &c->request, &reason);
     if (err == 0)
         return 0;
     if (err == -ENOMEM)

@@ -26,7 +26,7 @@ static void answer(const char *api, const struct request_model *m,
     struct request r;
 
     if (dialect_parse(api, line, span_of(NULL, 0), false, &x) != PARSE_OK ||
-        request_init(api, &x.request, m, &seed, &r, &reason) != 0) {
+        request_init(&x, m, &seed, &r, &reason) != 0) {
         printf("%s\n", reason);
     } else {
         for (size_t i = 0; i < r.prompts[0].n_ids; i++)

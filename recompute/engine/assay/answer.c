@@ -275,7 +275,7 @@ int answer_job(struct forward *f, const struct request_model *m,
     (void)snprintf(api, sizeof api, "%.*s", (int)j->api.n,
                    (const char *)j->api.p); /* a longer name is unknown */
     if (dialect_parse(api, j->request, span_of(NULL, 0), false, &x) == PARSE_OK)
-        err = request_init(api, &x.request, m, NULL, &r, ret_reason);
+        err = request_init(&x, m, NULL, &r, ret_reason);
     if (err == 0) {
         struct answer a = {.forward = f, .model = m, .request = &r};
 

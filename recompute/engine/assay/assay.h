@@ -3,11 +3,14 @@
  * Face's layout, computed as docs/numerics-fixed.md defines it. Our test engine
  * serves with the same code, and so an honest answer is equal to the bit.
  *
- *     model_config, weights -> model -> forward <- sequence
- *                                         |
- *     request -> generate <--logits-------+--rows of layers--> drawn
+ *     config.json --model_config-\
+ *     safetensors --weights-------+-> model -> forward <- sequence
+ *                                               | rope, matmul, attention
+ *                       layer_digests <--rows---+
+ *                                               |
+ *     request -> generate <--logits-------------/
  *                   |
- *                 sample
+ *                 sample -> tokens -> answer
  *
  * A request (request.h) says what each answer starts from and how it samples.
  * A generation (generate.h) says which tokens it wants computed next; forward

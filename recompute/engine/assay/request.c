@@ -216,11 +216,12 @@ static int read_prompts(const struct api_request *r,
     return err;
 }
 
-int request_init(const char *api, const struct api_request *r,
-                 const struct request_model *m, const uint64_t *seed,
-                 struct request *ret_r, const char **ret_reason)
+int request_init(const struct api_exchange *x, const struct request_model *m,
+                 const uint64_t *seed, struct request *ret_r,
+                 const char **ret_reason)
 {
-    const struct api_defaults *d = defaults_of(api);
+    const struct api_request *r = &x->request;
+    const struct api_defaults *d = defaults_of(x->api);
     struct request q = {0};
     int err;
 

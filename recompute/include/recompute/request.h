@@ -14,7 +14,7 @@
 #include "recompute/generate.h"
 #include "store/span.h"
 
-struct api_request;
+struct api_exchange;
 struct template;
 struct tokenizer;
 
@@ -45,15 +45,15 @@ struct request {
 };
 
 /*
- * Reads the request of this API (a name of dialect.h). seed: what to use where
- * the request has none and samples; NULL: refuse it as unseeded. Returns 0;
- * -ENOTSUP with *ret_reason a word of docs/records.md (unsupported_api,
+ * Reads the exchange's request by the defaults of its API. seed: what to use
+ * where the request has none and samples; NULL: refuse it as unseeded. Returns
+ * 0; -ENOTSUP with *ret_reason a word of docs/records.md (unsupported_api,
  * unsupported_parameter, unseeded, no_template); -ENOMEM and errno of
- * encoding. r is borrowed until request_fini; ret_r holds nothing on failure.
+ * encoding. x is borrowed until request_fini; ret_r holds nothing on failure.
  */
-int request_init(const char *api, const struct api_request *r,
-                 const struct request_model *m, const uint64_t *seed,
-                 struct request *ret_r, const char **ret_reason);
+int request_init(const struct api_exchange *x, const struct request_model *m,
+                 const uint64_t *seed, struct request *ret_r,
+                 const char **ret_reason);
 void request_fini(struct request *r);
 
 size_t request_answers(const struct request *r);
