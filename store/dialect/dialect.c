@@ -54,9 +54,12 @@ static const char *read_request(const struct dialect *d, struct span text,
                                 struct api_exchange *x)
 {
     struct request_build b = {.m = x->memory, .r = &x->request};
-    json_t *root = json_read(text);
+    json_t *root;
 
     x->request.n = 1;
+    if (json_is_too_much(text))
+        return "request has too many values";
+    root = json_read(text);
     if (root == NULL)
         return "request is not JSON";
     if (json_is_object(root))
@@ -67,14 +70,29 @@ static const char *read_request(const struct dialect *d, struct span text,
     return b.why;
 }
 
+/* A whole answer, or what one event says of it; NULL: neither, and *b says
+ * why. */
+static json_t *read_part(struct answer_build *b, struct span text,
+                         const char *not_json)
+{
+    json_t *root;
+
+    if (json_is_too_much(text)) {
+        answer_bad(b, "answer has too many values");
+        return NULL;
+    }
+    root = json_read(text);
+    if (root == NULL)
+        answer_bad(b, not_json);
+    return root;
+}
+
 static void read_whole(const struct dialect *d, struct answer_build *b,
                        struct span text)
 {
-    json_t *root = json_read(text);
+    json_t *root = read_part(b, text, "answer is not JSON");
 
-    if (root == NULL)
-        answer_bad(b, "answer is not JSON");
-    else if (!answer_error(b, root))
+    if (root != NULL && !answer_error(b, root))
         d->answer(b, root);
     json_decref(root);
 }
@@ -82,11 +100,9 @@ static void read_whole(const struct dialect *d, struct answer_build *b,
 static void read_event(const struct dialect *d, struct answer_build *b,
                        struct span data, struct span name)
 {
-    json_t *root = json_read(data);
+    json_t *root = read_part(b, data, "event is not JSON");
 
-    if (root == NULL)
-        answer_bad(b, "event is not JSON");
-    else if (!answer_error(b, root))
+    if (root != NULL && !answer_error(b, root))
         d->event(b, root, name);
     json_decref(root);
 }
@@ -148,7 +164,7 @@ enum parse dialect_parse(const char *api, struct span req, struct span resp,
     if (ret_x->why == NULL)
         ret_x->why = b.why;
     if (ret_x->memory->failed)
-        ret_x->why = "out of memory";
+        ret_x->why = "out of memory"; /* or of what one exchange may have */
     return ret_x->why == NULL ? PARSE_OK : PARSE_BAD;
 }
 

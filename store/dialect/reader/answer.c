@@ -167,27 +167,34 @@ void answer_others(struct answer_build *b, struct choice_build *c,
     }
 }
 
+/* Both lists as one, in the longer one's place. */
+static struct tokens join(struct tokens logprobs, struct tokens ids)
+{
+    struct tokens both = logprobs.n >= ids.n ? logprobs : ids;
+
+    for (size_t i = 0; i < ids.n && i < logprobs.n; i++) {
+        int64_t id = ids.p[i].chosen.id;
+
+        both.p[i] = logprobs.p[i];
+        both.p[i].chosen.id = id;
+    }
+    return both;
+}
+
 void choice_add(struct answer_build *b, struct choice_build *c,
                 struct tokens logprobs, struct tokens ids)
 {
-    size_t echoed = 0, n;
-
     if (ids.n != 0 && logprobs.n > ids.n) {
-        struct tokens prompt = {logprobs.p, logprobs.n - ids.n};
+        size_t echoed = logprobs.n - ids.n;
 
-        echoed = prompt.n;
-        choice_prompt(c, prompt);
+        choice_prompt(c, tokens_cut(&logprobs, echoed));
     }
-    n = logprobs.n - echoed > ids.n ? logprobs.n - echoed : ids.n;
-    for (size_t i = 0; i < n; i++) {
-        bool has_logprob = i < logprobs.n - echoed;
-        struct api_token token =
-            has_logprob ? logprobs.p[echoed + i] : ids.p[i];
-
-        if (i < ids.n)
-            token.chosen.id = ids.p[i].chosen.id;
-        tokens_push(b->m, &c->tokens, &token);
-    }
+    logprobs = join(logprobs, ids);
+    if (c->tokens.n == 0)
+        c->tokens = logprobs;
+    else
+        for (size_t i = 0; i < logprobs.n; i++)
+            tokens_push(b->m, &c->tokens, &logprobs.p[i]);
 }
 
 void choice_prompt(struct choice_build *c, struct tokens prompt)

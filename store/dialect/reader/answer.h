@@ -11,10 +11,10 @@
 
 enum { CHOICES_MAX = 1024 };
 
-/* Tokens in wire order; the array doubles (memory_grow). */
+/* Tokens in wire order, and the room there is for them. */
 struct tokens {
     struct api_token *p;
-    size_t n;
+    size_t n, size;
 };
 
 struct choice_build {
@@ -57,6 +57,8 @@ void answer_other(struct answer_build *b, struct choice_build *c,
 
 void tokens_push(struct dialect_memory *m, struct tokens *t,
                  const struct api_token *token);
+/* Takes the first n of t, at most all. */
+struct tokens tokens_cut(struct tokens *t, size_t n);
 /* All of them, and at least one. */
 bool tokens_have_ids(struct tokens t);
 bool tokens_have_logprobs(struct tokens t);
@@ -83,7 +85,7 @@ void tokens_read_prompt(struct answer_build *b, struct tokens *t,
                         const json_t *list);
 
 /*
- * Adds what one message lists for a choice: logprobs and ids of the same
+ * Takes what one message lists for a choice: logprobs and ids of the same
  * tokens are joined; logprobs in excess at the front are an echoed prompt's.
  */
 void choice_add(struct answer_build *b, struct choice_build *c,

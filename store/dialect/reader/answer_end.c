@@ -63,13 +63,10 @@ static void split_echo(struct answer_build *b)
         return; /* llama.cpp takes the key and does not echo */
     for (size_t i = 0; i < b->n_choices; i++) {
         struct choice_build *c = &b->choices[i];
-        struct tokens prompt = {c->tokens.p, echoed(b, c)};
+        size_t n = echoed(b, c);
 
-        if (prompt.n == 0)
-            continue;
-        c->tokens.p += prompt.n;
-        c->tokens.n -= prompt.n;
-        choice_prompt(c, prompt);
+        if (n != 0)
+            choice_prompt(c, tokens_cut(&c->tokens, n));
     }
 }
 

@@ -4,6 +4,28 @@
  */
 #include "dialect/reader/json.h"
 
+/* Past the string whose opening quote stands before p. */
+static const uint8_t *skip_string(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && *p != '"')
+        p += *p == '\\' ? 2 : 1;
+    return p + 1;
+}
+
+bool json_is_too_much(struct span text)
+{
+    const uint8_t *p = text.p, *end = p + text.n;
+    size_t n = 1; /* each value but the first stands behind one of these */
+
+    if (text.n <= JSON_VALUES_MAX)
+        return false;
+    while (p < end) {
+        n += *p == ',' || *p == '[' || *p == '{';
+        p = *p == '"' ? skip_string(p + 1, end) : p + 1;
+    }
+    return n > JSON_VALUES_MAX;
+}
+
 json_t *json_read(struct span text)
 {
     json_error_t error;

@@ -11,6 +11,11 @@
 
 #include "dialect/reader/memory.h"
 
+/* Values of one text. A tree takes up to 128 bytes for each, 1 GiB in all. */
+enum { JSON_VALUES_MAX = 1 << 23 };
+
+/* Has the text more values? If so it is not to be read. */
+bool json_is_too_much(struct span text);
 /* An object or array, or NULL. The caller ends it with json_decref. */
 json_t *json_read(struct span text);
 

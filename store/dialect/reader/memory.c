@@ -24,13 +24,14 @@ static bool add_block(struct dialect_memory *m, size_t n)
 
     size = size > BLOCK_MAX ? BLOCK_MAX : size;
     size = size < n ? n : size;
-    if (size > SIZE_MAX - sizeof *b)
+    if (size > MEMORY_MAX - m->taken)
         return false;
     b = calloc(1, sizeof *b + size);
     if (b == NULL)
         return false;
     b->before = m->last;
     b->size = size;
+    m->taken += size;
     m->last = b;
     m->left = size;
     return true;
@@ -61,7 +62,7 @@ void memory_free(struct dialect_memory *m)
         free(m->last);
         m->last = before;
     }
-    m->left = 0;
+    m->left = m->taken = 0;
 }
 
 struct span memory_copy(struct dialect_memory *m, struct span s)

@@ -1,7 +1,7 @@
 /*
  * memory.h - the arena behind a parsed exchange: everything in it is freed at
- * once. Running out sets failed, is asked once at the end, and makes every
- * later request fail as well.
+ * once. Running out, or beyond MEMORY_MAX, sets failed, is asked once at the
+ * end, and makes every later request fail as well.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef STORE_DIALECT_MEMORY_H
@@ -9,11 +9,14 @@
 
 #include "store/span.h"
 
+enum { MEMORY_MAX = 1 << 30 };
+
 struct dialect_block;
 
 struct dialect_memory {
     struct dialect_block *last;
-    size_t left; /* bytes free at the end of the last block */
+    size_t taken; /* bytes of all blocks */
+    size_t left;  /* bytes free at the end of the last block */
     bool failed;
 };
 

@@ -20,6 +20,10 @@ void request_other(struct request_build *b, const char *prefix,
     struct text t = {0};
     struct span *others;
 
+    if (r->n_others == API_OTHERS_MAX) {
+        request_bad(b, "request has too many keys of no API");
+        return;
+    }
     text_add(b->m, &t, span_str(prefix));
     text_add(b->m, &t, name);
     for (size_t i = 0; i < r->n_others; i++)

@@ -33,7 +33,8 @@ struct request_key {
  * of one that lands in others. */
 void request_read(struct request_build *b, const json_t *object,
                   const struct request_key *keys, const char *prefix);
-/* Adds a name to others; prefix and name are copied. */
+/* Adds a name to others unless it is there; prefix and name are copied. More
+ * than API_OTHERS_MAX are a complaint. */
 void request_other(struct request_build *b, const char *prefix,
                    struct span name);
 void request_bad(struct request_build *b, const char *why);

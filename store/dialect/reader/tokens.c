@@ -8,15 +8,44 @@
 
 #include "dialect/reader/answer.h"
 
+/* For n more; false: out of memory. A list whose length is known takes what it
+ * needs at once, what comes piece by piece doubles. */
+static bool make_room(struct dialect_memory *m, struct tokens *t, size_t n)
+{
+    struct api_token *p;
+    size_t size = t->n + n; /* of one text's values: it does not overflow */
+
+    if (size <= t->size)
+        return true;
+    if (size < 2 * t->size)
+        size = 2 * t->size;
+    p = memory_take(m, size * sizeof *p);
+    if (p == NULL)
+        return false;
+    if (t->n != 0)
+        memcpy(p, t->p, t->n * sizeof *p);
+    t->p = p;
+    t->size = size;
+    return true;
+}
+
 void tokens_push(struct dialect_memory *m, struct tokens *t,
                  const struct api_token *token)
 {
-    struct api_token *p = memory_grow(m, t->p, t->n, sizeof *p);
+    if (make_room(m, t, 1))
+        t->p[t->n++] = *token;
+}
 
-    if (p == NULL)
-        return;
-    t->p = p;
-    p[t->n++] = *token;
+struct tokens tokens_cut(struct tokens *t, size_t n)
+{
+    struct tokens first = {t->p, n, n};
+
+    if (n != 0) {
+        t->p += n;
+        t->n -= n;
+        t->size -= n;
+    }
+    return first;
 }
 
 bool tokens_have_ids(struct tokens t)
@@ -159,6 +188,8 @@ void tokens_read_entries(struct answer_build *b, struct tokens *t,
 {
     static const char *const tops[] = {"top_logprobs", "top_probs", "probs"};
 
+    if (!make_room(b->m, t, json_array_size(list)))
+        return;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *entry = json_array_get(list, i);
         struct api_token token = {.event = b->event};
@@ -209,6 +240,8 @@ void tokens_read_legacy(struct answer_build *b, struct tokens *t,
         answer_bad(b, "lists of logprobs differ in length");
         return;
     }
+    if (!make_room(b->m, t, n))
+        return;
     for (size_t i = 0; i < n; i++) {
         struct api_token token = {.event = b->event};
 
@@ -241,6 +274,8 @@ static bool read_triple(struct answer_build *b, const json_t *triple,
 void tokens_read_triples(struct answer_build *b, struct tokens *t,
                          const json_t *list, const json_t *tops)
 {
+    if (!make_room(b->m, t, json_array_size(list)))
+        return;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *top = json_array_get(tops, i);
         struct api_token token = {.event = b->event};
@@ -260,6 +295,8 @@ void tokens_read_triples(struct answer_build *b, struct tokens *t,
 void tokens_read_ids(struct answer_build *b, struct tokens *t,
                      const json_t *ids)
 {
+    if (!make_room(b->m, t, json_array_size(ids)))
+        return;
     for (size_t i = 0; i < json_array_size(ids); i++) {
         struct api_token token = {.event = b->event};
 
@@ -300,6 +337,8 @@ static void read_position(struct answer_build *b, const json_t *object,
 void tokens_read_prompt(struct answer_build *b, struct tokens *t,
                         const json_t *list)
 {
+    if (!make_room(b->m, t, json_array_size(list)))
+        return;
     for (size_t i = 0; i < json_array_size(list); i++) {
         struct api_token token = {.event = b->event};
 

@@ -13,6 +13,8 @@
 
 #include "store/span.h"
 
+enum { API_OTHERS_MAX = 256 }; /* names of a request */
+
 enum { TOKEN_NONE = -1 }; /* the API did not give the id */
 
 /* One alternative of a position: chosen or among the top. */

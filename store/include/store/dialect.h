@@ -44,6 +44,12 @@ const char *dialect_find(struct span method, struct span target);
  * ret_x->why says what. What could be read is filled in even then, and
  * the caller ends ret_x with dialect_free. A number beyond its type, invalid
  * UTF-8, a key that stands twice and deep nesting are bad.
+ *
+ * Bounds: the work is linear in the bytes of both bodies (test_growth.c). The
+ * memory is at most 2 GiB, whatever they hold: a tree of one body or event,
+ * which may have 2^23 JSON values, and 1 GiB for what is kept; a body with
+ * more is bad, and so is a request of more than API_OTHERS_MAX keys that its
+ * API does not have.
  */
 enum parse dialect_parse(const char *api, struct span req, struct span resp,
                          bool streamed, struct api_exchange *ret_x);
@@ -58,7 +64,8 @@ void dialect_free(struct api_exchange *x);
  *   "tokens" counted over token ids or logprobs listed in the answer; exact
  *   "events" events that may carry a token: a lower bound of tokens_out
  *   "-"      nothing; the counts are 0
- * tokens_in is 0 where the answer does not tell it.
+ * tokens_in is 0 where the answer does not tell it. The work is linear in the
+ * bytes; memory is taken for one event of several data lines alone.
  */
 struct api_summary {
     char model[128], id[257];
