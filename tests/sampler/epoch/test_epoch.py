@@ -124,6 +124,19 @@ class Site:
         return report
 
 
+def another_key(site):
+    """The key that the log names draws, or none does."""
+    key, kept = site.top / "state/keys/vrf.key", site.top / "kept"
+    key.rename(kept)
+    site.run("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-out", key)
+    site.act("list", code=4)
+    key.write_text("no key")
+    site.act("list", code=4)
+    kept.replace(key)
+    site.act("list")
+
+
 def by_hand(site):
     """Every refusal on the way, then the way."""
     site.exchanges(60)
@@ -221,6 +234,7 @@ def main(*programs):
         site = Site(top, programs)
         try:
             site.start_store()
+            another_key(site)
             by_hand(site)
             by_daemon(site)
             killed(site)
