@@ -132,16 +132,28 @@ static void tell_losses(const struct change *c, const char *label,
     }
 }
 
-/* Payload that no connection could take. */
-static void tell_refused(const struct change *c, struct tally *t)
+static void tell_unparsed(const struct change *c, const char *cause,
+                          uint64_t count, uint64_t bytes, struct tally *t)
 {
     struct notice n;
 
-    notice_init(&n, NOTICE_UNPARSED, "refused", c->from_ns);
+    notice_init(&n, NOTICE_UNPARSED, cause, c->from_ns);
     n.to_ns = c->to_ns;
-    n.bytes = grown(c, AT(stream.refused_bytes));
-    if (n.bytes > 0)
+    n.count = count;
+    n.bytes = bytes;
+    if (count > 0)
         tally_add(t, &n);
+}
+
+/* Segments that hosts drop, and payload that no connection could take. */
+static void tell_refused(const struct change *c, struct tally *t)
+{
+    uint64_t dropped = grown(c, AT(stream.refused_checksum));
+    uint64_t refused = grown(c, AT(stream.refused_bytes)) - dropped;
+
+    tell_unparsed(c, "checksum", grown(c, AT(stream.bad_checksums)), dropped,
+                  t);
+    tell_unparsed(c, "refused", refused > 0, refused, t);
 }
 
 void traffic_unparsed(struct net *net, struct tally *t)

@@ -3,11 +3,10 @@
  * datagram, or the cause why it is neither. Nothing is copied: spans point
  * into the frame.
  *
- * What a sender's own machine captured has no valid checksums (offload) and
- * may have IP length 0 (TSO, BIG TCP): the length is then the frame's, and
- * checksums are never looked at. So somebody who can inject frames that the
- * receiver will discard (bad checksum, low TTL) can put bytes before the tap;
- * tcp/stream.c says how this shows.
+ * What a sender's own machine captured may have IP length 0 (TSO, BIG TCP): the
+ * length is then the frame's; and no valid checksum (tcp/checksum.h). Somebody
+ * who can inject frames that the receiver will discard (low TTL) can put bytes
+ * before the tap; tcp/stream.c says how this shows.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef TAP_PACKET_H

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "net/ones_sum.h"
 #include "net/packet_reader.h"
 
 enum {
@@ -19,28 +20,56 @@ enum {
     PROTO_MPLS = 137
 };
 
-/* The window scale among the options of a SYN, RFC 7323 section 2.2. */
-static uint8_t window_scale(struct span options)
+/* Window scale and maximum segment size among the options of a SYN, RFC 7323
+ * section 2.2 and RFC 9293 section 3.7.1. */
+static void syn_options(struct span options, struct segment *s)
 {
     struct cursor c = cursor_of(options);
 
     while (cursor_left(&c) >= 2) {
-        uint8_t kind = cursor_u8(&c);
+        uint8_t kind = cursor_u8(&c), len;
+        struct span value;
 
         if (kind == 0)
             break;
         if (kind == 1)
             continue;
-        uint8_t len = cursor_u8(&c);
-        if (kind == 3 && len == 3 && cursor_left(&c) >= 1) {
-            uint8_t scale = cursor_u8(&c);
-            return scale > 14 ? 14 : scale;
-        }
+        len = cursor_u8(&c);
         if (len < 2)
             break;
-        (void)cursor_take(&c, len - 2u); /* the loop asks for what is left */
+        value = cursor_take(&c, len - 2u); /* empty if it is cut off */
+        if (kind == 2 && value.n == 2)
+            s->mss = be16(value.p);
+        else if (kind == 3 && value.n == 1)
+            s->scale = value.p[0] > 14 ? 14 : value.p[0];
     }
-    return TCP_NO_SCALE;
+}
+
+/* RFC 9293 section 3.1; segment: with its header. */
+static enum checksum checksum(const struct ip_head *ip, struct span segment)
+{
+    size_t addr = ip->version == 6 ? 16 : 4;
+    uint8_t rest[8] = {(uint8_t)(segment.n >> 24),
+                       (uint8_t)(segment.n >> 16),
+                       (uint8_t)(segment.n >> 8),
+                       (uint8_t)segment.n,
+                       0,
+                       0,
+                       0,
+                       ip->protocol};
+    uint64_t ends = ones_add(ones_add(0, ip->src, addr), ip->dst, addr);
+    uint64_t pseudo = ones_add(ends, rest, sizeof rest);
+    uint16_t field;
+    bool valid, partial;
+
+    memcpy(&field, segment.p + 16, sizeof field);
+    valid = ones_fold(ones_add(pseudo, segment.p, segment.n)) == 0xffff;
+    partial = field == 0 || field == ones_fold(pseudo) ||
+              /* a card that cuts adds the length of each piece itself */
+              field == ones_fold(ones_add(ends, rest + 4, 4));
+    if (valid)
+        return partial ? CHECKSUM_UNKNOWN : CHECKSUM_VALID;
+    return partial ? CHECKSUM_PARTIAL : CHECKSUM_WRONG;
 }
 
 /* Both orders of the ends give one key. */
@@ -95,8 +124,10 @@ static enum packet_kind tcp(const struct ip_head *ip, struct span body,
     s->flags = body.p[13];
     s->window = be16(body.p + 14);
     s->scale = TCP_NO_SCALE;
+    s->mss = 0;
     if (s->flags & TCP_SYN)
-        s->scale = window_scale(span_of(body.p + 20, header - 20));
+        syn_options(span_of(body.p + 20, header - 20), s);
+    s->checksum = cut > 0 ? CHECKSUM_UNKNOWN : checksum(ip, body);
     s->cut = cut;
     s->payload = (struct span){body.p + header, body.n - header};
     return PACKET_SEGMENT;

@@ -49,16 +49,15 @@ static void tell_conflict(struct stream_table *t, struct direction *d,
     t->handler.conflict(d->flow->user, flow_side(d), &c);
 }
 
-/* Bytes that came in fragments of which differing copies were seen. */
-static void tell_doubt(struct stream_table *t, struct direction *d, size_t n,
-                       uint64_t pos, int64_t time_ns)
+void direction_doubt(struct stream_table *t, struct direction *d, uint64_t pos,
+                     uint64_t n)
 {
-    struct reassembly_put r = {.differ = n, .differ_at = pos};
+    uint64_t skip = pos < d->base ? d->base - pos : 0;
+    struct reassembly_put r = {.differ = n - skip, .differ_at = pos + skip};
 
-    tell_conflict(t, d, &r, time_ns);
+    if (skip < n)
+        tell_conflict(t, d, &r, t->time_ns);
 }
-
-/* Handing over. */
 
 /* Everything is delivered, nothing is missing, nothing was cut off. */
 static bool at_rest(const struct direction *d)
@@ -181,6 +180,8 @@ static void take_old(struct stream_table *t, struct direction *d,
     t->count.unchecked_bytes += r.unknown - late;
     if (r.differ > 0)
         tell_conflict(t, d, &r, time_ns);
+    else if (r.unknown > late && d->mixed)
+        direction_doubt(t, d, pos, bytes.n); /* checksum.h */
 }
 
 /* The common case: the next bytes, nothing waits, nothing is in the way. */
@@ -371,7 +372,7 @@ bool direction_data(struct stream_table *t, struct direction *d,
         make_room(t, d, bytes.n);
     take(t, d, bytes, pos, &stamp);
     if (s->doubtful && bytes.n > 0)
-        tell_doubt(t, d, bytes.n, pos, stamp.time_ns);
+        direction_doubt(t, d, pos, bytes.n);
     if (end > d->top)
         d->top = end;
     return true;

@@ -23,6 +23,10 @@ bool direction_data(struct stream_table *t, struct direction *d,
 /* Hands over what can be handed over now, in both directions, and waits for
  * the rest. */
 void direction_settle(struct stream_table *t, struct direction *d);
+/* The receiver may have got other bytes than those of n at pos, which came or
+ * will come: told as a conflict. */
+void direction_doubt(struct stream_table *t, struct direction *d, uint64_t pos,
+                     uint64_t n);
 /* The wait is over. force: because of a full pool, whatever it waits for. */
 void direction_give_up(struct stream_table *t, struct direction *d, bool force);
 

@@ -39,6 +39,15 @@ enum wait {
     WAIT_NONE = WAITS
 };
 
+/* What its sender's checksums look like in this capture (checksum.h). */
+enum checksums {
+    CHECKSUMS_UNSEEN,
+    CHECKSUMS_SOUND,
+    CHECKSUMS_CHECKED,
+    CHECKSUMS_OFFLOADED,
+    CHECKSUMS_ALTERED
+};
+
 enum queue {
     QUEUE_HALF_OPEN, /* no bytes, no handshake */
     QUEUE_LIVE,
@@ -64,11 +73,15 @@ struct direction {
     bool other_answers; /* the other one was a SYN-ACK */
     bool other_acked;   /* not its SYN was acknowledged, but other_ack */
     bool fin_acked;
-    bool ended; /* half_end was told */
+    bool ended;        /* half_end was told */
+    uint8_t checksums; /* enum checksums */
+    bool mixed;        /* valid ones among others */
+    uint8_t valid_n;   /* of these, that brought new bytes */
     uint32_t tag;
     uint32_t scaled_window; /* that its sender offers, the largest */
     uint8_t scale;
     uint8_t wild_n;
+    uint16_t mss;            /* the longest segment that its sender takes */
     uint32_t wild_seq;       /* end of the last segment with wild numbers */
     int64_t seen_ns;         /* last segment of this direction, on the clock */
     uint32_t isn, other_isn; /* of the SYN, and of another SYN */

@@ -27,17 +27,27 @@ enum tcp_flag {
 
 enum { TCP_NO_SCALE = 0xff };
 
+/* What the checksum field says of a segment. */
+enum checksum {
+    CHECKSUM_UNKNOWN, /* not all of it was captured; or it fits two of these */
+    CHECKSUM_VALID,
+    CHECKSUM_PARTIAL, /* of the pseudo header alone, or 0: to be filled in */
+    CHECKSUM_WRONG
+};
+
 struct segment {
     struct flow_key key;
     uint32_t tag; /* the VLAN tags passed through; 0 none */
     uint32_t seq;
     uint32_t ack;
-    uint16_t window; /* as sent, not scaled */
-    uint8_t flags;   /* enum tcp_flag */
-    uint8_t scale;   /* window scale option of a SYN, else TCP_NO_SCALE */
-    bool from_high;  /* the sender is the second address of the key */
-    bool doubtful;   /* copies of its fragments differ */
-    uint32_t cut;    /* payload bytes sent, but cut off by the capture */
+    uint16_t window;  /* as sent, not scaled */
+    uint8_t flags;    /* enum tcp_flag */
+    uint8_t scale;    /* window scale option of a SYN, else TCP_NO_SCALE */
+    uint8_t checksum; /* enum checksum */
+    uint16_t mss;     /* maximum segment size option of a SYN, else 0 */
+    bool from_high;   /* the sender is the second address of the key */
+    bool doubtful;    /* copies of its fragments differ */
+    uint32_t cut;     /* payload bytes sent, but cut off by the capture */
     struct span payload;
     int64_t time_ns;
 };

@@ -3,6 +3,7 @@
  *
  * What somebody can do who injects frames that the receiver discards (wrong
  * checksum, low TTL, wrong numbers), and what is left of it here:
+ *   - a wrong checksum: dropped here as there (checksum.h);
  *   - other bytes before the true ones: the first copy is delivered, the
  *     second one is told as a conflict;
  *   - RST: must lie in the window, and stands only if its sender sends
@@ -22,6 +23,7 @@
 
 #include "base/hash.h"
 #include "base/pool_memory.h"
+#include "tcp/checksum.h"
 #include "tcp/direction.h"
 #include "tcp/flow_life.h"
 #include "tcp/wait.h"
@@ -134,6 +136,7 @@ static void syn_first(struct direction *d, const struct segment *s)
     d->syn = true;
     d->isn = s->seq;
     d->scale = s->scale;
+    d->mss = s->mss;
 }
 
 /* The SYN of a direction of which something else was seen before. */
@@ -385,6 +388,8 @@ static void segment(struct stream_table *t, struct flow *f,
             syn(f, &f->dir[i], s);
     }
     d = &f->dir[i];
+    if (checksum_learn(f, s) && d->top > d->base)
+        direction_doubt(t, d, d->base, d->top - d->base);
     disprove_reset(t, f, d, s);
     note_seen(t, f, d, s);
     if (s->flags & TCP_ACK)
@@ -394,6 +399,15 @@ static void segment(struct stream_table *t, struct flow *f,
     if (f->dir[!i].next < f->dir[!i].contig)
         direction_settle(t, &f->dir[!i]); /* before what answers it */
     bytes_and_fin(t, f, i, s);
+}
+
+/* What hosts drop: never taken, and never what other copies are compared
+ * with. */
+static void drop(struct stream_table *t, const struct segment *s)
+{
+    t->count.bad_checksums++;
+    t->count.refused_checksum += s->payload.n;
+    t->count.refused_bytes += s->payload.n;
 }
 
 /* A SYN that can only be a new connection's. */
@@ -420,14 +434,9 @@ static bool goes_on(const struct stream_table *t, const struct flow *f,
            direction_position(d, s->seq) + s->payload.n > d->contig;
 }
 
-void stream_push(struct stream_table *t, const struct segment *s)
+static void push(struct stream_table *t, struct flow *f,
+                 const struct segment *s)
 {
-    struct flow *f;
-
-    advance(t, s->time_ns);
-    t->count.segments++;
-    t->count.payload_bytes += s->payload.n;
-    f = flow_find(t, s);
     if (f != NULL && (begins_anew(f, s) || goes_on(t, f, s)))
         f = replace(t, f, s);
     if (f == NULL) {
@@ -441,4 +450,28 @@ void stream_push(struct stream_table *t, const struct segment *s)
         f = flow_new(t, s);
     }
     segment(t, f, s);
+}
+
+void stream_push(struct stream_table *t, const struct segment *s)
+{
+    struct segment doubtful;
+    struct flow *f;
+
+    advance(t, s->time_ns);
+    t->count.segments++;
+    t->count.payload_bytes += s->payload.n;
+    f = flow_find(t, s);
+    switch (f == NULL ? CHECKSUM_TAKE : checksum_judge(f, s)) {
+    case CHECKSUM_TAKE:
+        push(t, f, s);
+        break;
+    case CHECKSUM_DOUBT:
+        doubtful = *s;
+        doubtful.doubtful = true;
+        push(t, f, &doubtful);
+        break;
+    case CHECKSUM_DROP:
+        drop(t, s);
+        break;
+    }
 }

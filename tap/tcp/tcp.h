@@ -6,7 +6,8 @@
  *     stream                 what a segment means for its connection
  *     flow_life   lookahead  connections made, ended, timed out; fetched ahead
  *     direction              the bytes of one direction, each once
- *     delivery               both directions told, in causal order
+ *     delivery    checksum   both directions told, in causal order; what hosts
+ *                            drop
  *     wait                   how long a hole is waited for
  *     flow                   connections: state, finding, queues
  *     reassembly  segment    bytes around the front of a direction; the input
@@ -76,7 +77,11 @@ struct stream_gap {
     int64_t to_ns;   /* when it was given up */
 };
 
-/* Two copies of the same bytes that differ; the first one was delivered. */
+/*
+ * Two copies of the same bytes that differ; the first one was delivered. Or
+ * one copy of which it is not known whether the receiver took it: then of bytes
+ * that came, or are yet to come.
+ */
 struct stream_conflict {
     uint64_t offset; /* of the first differing byte */
     uint64_t n;      /* differing bytes in the second copy */
@@ -138,12 +143,13 @@ struct stream_counters {
     uint64_t delivered_bytes;
     uint64_t retransmitted_bytes; /* seen before: second copies, keep-alives */
     uint64_t refused_bytes;
-    uint64_t held_bytes;     /* now waiting; not a total */
-    uint64_t refused_window; /* no data of this connection: wild numbers */
-    uint64_t refused_reset;  /* text within a RST */
-    uint64_t refused_closed; /* after both sides closed, or after FIN */
-    uint64_t refused_late;   /* in the place of a gap, or before offset 0 */
-    uint64_t refused_pool;   /* no block left; a gap is told in their place */
+    uint64_t held_bytes;       /* now waiting; not a total */
+    uint64_t refused_window;   /* no data of this connection: wild numbers */
+    uint64_t refused_reset;    /* text within a RST */
+    uint64_t refused_closed;   /* after both sides closed, or after FIN */
+    uint64_t refused_late;     /* in the place of a gap, or before offset 0 */
+    uint64_t refused_checksum; /* hosts drop them (checksum.h) */
+    uint64_t refused_pool;     /* no block left; a gap is told in their place */
     uint64_t gaps, gap_bytes;
     uint64_t gap_pool_bytes, gap_snaplen_bytes; /* part of gap_bytes */
     uint64_t conflicts, conflict_bytes;
@@ -153,6 +159,7 @@ struct stream_counters {
     uint64_t opened, closed;  /* connections */
     uint64_t evicted;         /* closed because the pool was full */
     uint64_t out_of_order;    /* segments that had to wait */
+    uint64_t bad_checksums;   /* segments refused for it, with bytes or none */
     uint64_t urgent;          /* segments with URG; taken in-band */
     uint64_t resets_refused;  /* RST outside the window or disproved */
     uint64_t strays;          /* segments without bytes of no connection */

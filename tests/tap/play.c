@@ -93,6 +93,8 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
         .from_high = client_low == (from == SIDE_SERVER),
         .cut = p->cut,
         .doubtful = p->doubtful,
+        .checksum = (uint8_t)p->checksum,
+        .mss = flags & TCP_SYN ? p->mss : 0,
         .payload = bytes,
         .time_ns = p->now_ns,
     };

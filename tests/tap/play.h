@@ -20,6 +20,8 @@ struct play {
     uint16_t port;   /* of the client */
     uint32_t cut;    /* of the next segment */
     bool doubtful;   /* the next segment: copies of its fragments differ */
+    enum checksum checksum; /* of the next segments */
+    uint16_t mss;           /* of SYNs */
 };
 
 /* Small pools: 64 connections, 256 blocks. */

@@ -167,7 +167,7 @@ void assert_accounted(const struct net_counters *w,
                                         s->refused_bytes + s->held_bytes);
     assert_true(s->refused_bytes == s->refused_window + s->refused_reset +
                                         s->refused_closed + s->refused_late +
-                                        s->refused_pool);
+                                        s->refused_pool + s->refused_checksum);
 }
 
 int replay_file(const char *backend, const char *path, struct replay *r)

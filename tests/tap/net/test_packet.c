@@ -317,6 +317,105 @@ static void tunnels_and_other_protocols_are_told_apart(void **state)
                     CAUSE_ETHERTYPE);
 }
 
+/* The sum as RFC 1071 says it, word by word. */
+static unsigned plain_sum(const uint8_t *p, size_t n)
+{
+    unsigned long sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += i % 2 == 0 ? (unsigned)p[i] << 8 : p[i];
+    while (sum > 0xffff)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (unsigned)sum;
+}
+
+static void craft_request(unsigned version, size_t n, unsigned salt)
+{
+    craft_ether(&craft, version == 4 ? 0x0800 : 0x86dd);
+    if (version == 4)
+        craft_ipv4(&craft, (unsigned)(40 + n), 0, 6);
+    else
+        craft_ipv6(&craft, (unsigned)(20 + n), 6);
+    craft_tcp(&craft, 5);
+    for (size_t i = 0; i < n; i++)
+        craft.p[craft.n++] = (uint8_t)(i * i + salt * 151);
+}
+
+/* Sum of the pseudo header of a segment of n bytes; tcp: where
+ * it is. */
+static unsigned pseudo_sum(unsigned version, size_t n, const uint8_t *tcp)
+{
+    size_t ends = version == 4 ? 8 : 32;
+    uint8_t p[40] = {0};
+
+    memcpy(p, tcp - ends, ends);
+    p[ends] = (uint8_t)(n >> 8);
+    p[ends + 1] = (uint8_t)n;
+    p[ends + 3] = 6;
+    return plain_sum(p, ends + 4);
+}
+
+static enum checksum seen_with(uint8_t *tcp, unsigned field)
+{
+    tcp[16] = (uint8_t)(field >> 8);
+    tcp[17] = (uint8_t)field;
+    assert_int_equal(decode(craft_frame(&craft, LINK_ETHERNET)),
+                     PACKET_SEGMENT);
+    return (enum checksum)packet.segment.checksum;
+}
+
+static void tells_checksums_apart(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 400; i++) {
+        unsigned version = i % 2 != 0 ? 4 : 6, pseudo, good;
+        size_t n = i < 300 ? i / 2 : (i - 299) * 600;
+        uint8_t *tcp;
+
+        craft_request(version, n, i);
+        tcp = craft.p + craft.n - n - 20;
+        pseudo = pseudo_sum(version, 20 + n, tcp);
+        good = pseudo + plain_sum(tcp, 20 + n);
+        good = 0xffff & ~((good & 0xffff) + (good >> 16));
+        assert_int_equal(seen_with(tcp, good), CHECKSUM_VALID);
+        assert_int_equal(seen_with(tcp, good ^ 0x5555), CHECKSUM_WRONG);
+        assert_int_equal(seen_with(tcp, good ^ 1), CHECKSUM_WRONG);
+        assert_int_equal(seen_with(tcp, pseudo), CHECKSUM_PARTIAL);
+        assert_int_equal(seen_with(tcp, pseudo_sum(version, 0, tcp)),
+                         CHECKSUM_PARTIAL);
+        assert_int_equal(seen_with(tcp, 0), CHECKSUM_PARTIAL);
+    }
+}
+
+/* The second frame of zeek's content-range-gap.pcap. */
+static void takes_a_real_checksum_for_valid(void **state)
+{
+    static const uint8_t answer[] = {
+        0x00, 0x0c, 0x29, 0xb2, 0xbb, 0x91, 0x00, 0x50, 0x56, 0xf0, 0x23, 0xab,
+        0x08, 0x00, 0x45, 0x00, 0x00, 0x2c, 0x7d, 0x7b, 0x00, 0x00, 0x80, 0x06,
+        0xf9, 0x0f, 0x36, 0xef, 0xa4, 0x15, 0xc0, 0xa8, 0x28, 0x94, 0x00, 0x50,
+        0xa5, 0xdb, 0x70, 0xf3, 0x06, 0x13, 0xba, 0x5f, 0xaa, 0x20, 0x60, 0x12,
+        0xfa, 0xf0, 0x57, 0x32, 0x00, 0x00, 0x02, 0x04, 0x05, 0xb4, 0x00, 0x00};
+    struct frame f = {answer, sizeof answer, sizeof answer, 0, LINK_ETHERNET};
+
+    (void)state;
+    assert_int_equal(decode(f), PACKET_SEGMENT);
+    assert_int_equal(packet.segment.checksum, CHECKSUM_VALID);
+    assert_int_equal(packet.segment.mss, 1460);
+}
+
+static void does_not_judge_what_was_cut_off(void **state)
+{
+    struct frame f;
+
+    (void)state;
+    craft_request(4, 100, 1);
+    f = craft_frame(&craft, LINK_ETHERNET);
+    f.n -= 1;
+    assert_int_equal(decode(f), PACKET_SEGMENT);
+    assert_int_equal(packet.segment.checksum, CHECKSUM_UNKNOWN);
+}
+
 static void fragments_are_handed_on(void **state)
 {
     (void)state;
@@ -390,6 +489,9 @@ int main(void)
         cmocka_unit_test(every_cut_of_a_frame_is_a_segment_or_truncated),
         cmocka_unit_test(impossible_headers_have_their_own_causes),
         cmocka_unit_test(tunnels_and_other_protocols_are_told_apart),
+        cmocka_unit_test(tells_checksums_apart),
+        cmocka_unit_test(takes_a_real_checksum_for_valid),
+        cmocka_unit_test(does_not_judge_what_was_cut_off),
         cmocka_unit_test(fragments_are_handed_on),
         cmocka_unit_test(an_atomic_fragment_is_a_datagram),
         cmocka_unit_test(reads_the_window_scale_of_a_syn),

@@ -1,8 +1,8 @@
 /*
  * fuzz_stream.c - segments of a few connections in any order, twelve bytes of
  * input each: connection and side, flags, seq, ack (signed distances from the
- * numbers of a lawful sender), length, cut, fill, step of the clock. Small
- * pools, so that they fill. What tcp.h promises is asserted.
+ * numbers of a lawful sender), length, cut, fill (and checksum), step of the
+ * clock. Small pools, so that they fill. What tcp.h promises is asserted.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <assert.h>
@@ -79,7 +79,7 @@ static void check(const struct stream_counters *c)
                                    c->refused_bytes + c->held_bytes);
     assert(c->refused_bytes == c->refused_window + c->refused_reset +
                                    c->refused_closed + c->refused_late +
-                                   c->refused_pool);
+                                   c->refused_pool + c->refused_checksum);
     assert(c->delivered_bytes == delivered && c->gap_bytes == gaps);
 }
 
@@ -106,6 +106,8 @@ static void push(struct stream_table *t, const uint8_t *d, uint64_t *now_ns)
         .window = (uint16_t)(d[6] << 8),
         .scale = d[0] & 0x80 ? TCP_NO_SCALE : d[0] >> 4 & 7,
         .cut = d[8] & 0x80 ? d[8] : 0,
+        .checksum = d[9] & 3,
+        .mss = d[3],
         .payload = {fill, (size_t)(d[6] << 8 | d[7]) % SEGMENT_MAX},
     };
 
