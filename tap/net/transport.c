@@ -123,6 +123,7 @@ static enum packet_kind tcp(const struct ip_head *ip, struct span body,
     s->ack = be32(body.p + 8);
     s->flags = body.p[13];
     s->window = be16(body.p + 14);
+    s->urgent = be16(body.p + 18);
     s->scale = TCP_NO_SCALE;
     s->mss = 0;
     if (s->flags & TCP_SYN)

@@ -45,6 +45,7 @@ struct segment {
     uint8_t scale;    /* window scale option of a SYN, else TCP_NO_SCALE */
     uint8_t checksum; /* enum checksum */
     uint16_t mss;     /* maximum segment size option of a SYN, else 0 */
+    uint16_t urgent;  /* pointer, if TCP_URG */
     bool from_high;   /* the sender is the second address of the key */
     bool doubtful;    /* copies of its fragments differ */
     uint32_t cut;     /* payload bytes sent, but cut off by the capture */

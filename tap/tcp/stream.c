@@ -275,6 +275,23 @@ static void disprove_reset(struct stream_table *t, struct flow *f,
 
 /* A segment of a connection. */
 
+/*
+ * The byte before the urgent pointer, or for some the one at it (RFC 6093
+ * section 3), is kept out of what a host's reader gets, unless it asked
+ * otherwise, or reads it only after the next urgent one has come. Nobody sends
+ * HTTP like this; what was read of it is not known.
+ */
+static void urgent(struct stream_table *t, struct direction *d,
+                   const struct segment *s)
+{
+    t->count.urgent++;
+    if (d->start == START_NONE && s->payload.n == 0)
+        return; /* it is not known yet where anything is */
+    if (d->start == START_NONE)
+        direction_begin(d, (UINT64_C(1) << 32) + s->seq, START_GUESS);
+    direction_doubt(t, d, direction_position(d, s->seq) + s->urgent - 1, 2);
+}
+
 static void note_seen(struct stream_table *t, struct flow *f,
                       struct direction *d, const struct segment *s)
 {
@@ -395,7 +412,7 @@ static void segment(struct stream_table *t, struct flow *f,
     if (s->flags & TCP_ACK)
         direction_ack(&f->dir[!i], s->ack);
     if (s->flags & TCP_URG)
-        t->count.urgent++;
+        urgent(t, d, s);
     if (f->dir[!i].next < f->dir[!i].contig)
         direction_settle(t, &f->dir[!i]); /* before what answers it */
     bytes_and_fin(t, f, i, s);

@@ -160,7 +160,7 @@ struct stream_counters {
     uint64_t evicted;         /* closed because the pool was full */
     uint64_t out_of_order;    /* segments that had to wait */
     uint64_t bad_checksums;   /* segments refused for it, with bytes or none */
-    uint64_t urgent;          /* segments with URG; taken in-band */
+    uint64_t urgent;          /* segments with URG: bytes in doubt */
     uint64_t resets_refused;  /* RST outside the window or disproved */
     uint64_t strays;          /* segments without bytes of no connection */
     uint64_t time_steps;      /* the capture's clock jumped */

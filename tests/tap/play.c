@@ -95,6 +95,7 @@ void play_bytes(struct play *p, enum side from, unsigned flags,
         .doubtful = p->doubtful,
         .checksum = (uint8_t)p->checksum,
         .mss = flags & TCP_SYN ? p->mss : 0,
+        .urgent = p->urgent,
         .payload = bytes,
         .time_ns = p->now_ns,
     };

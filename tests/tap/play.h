@@ -22,6 +22,7 @@ struct play {
     bool doubtful;   /* the next segment: copies of its fragments differ */
     enum checksum checksum; /* of the next segments */
     uint16_t mss;           /* of SYNs */
+    uint16_t urgent;        /* of segments with URG */
 };
 
 /* Small pools: 64 connections, 256 blocks. */

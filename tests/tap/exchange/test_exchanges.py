@@ -37,7 +37,7 @@ DIFFERS = {
     "zeek/tcp-http-with-padding.pcap": (1, 1, 0),
     # An HTTP/0.9 answer has no head: tshark takes each segment for an object.
     "zeek/mixed-vlan-mpls.pcap": (2, 1, 3),
-    # Urgent data is in-band (tap/tcp/tcp.h); tshark takes it out and loses the
+    # Urgent data is in-band, and in doubt; tshark takes it out and loses the
     # request line with it.
     "suricata-verify/tcp-urgp-01-oob.pcap": (1, 1, 1),
     # An answer that the end of the capture cut off counts as seen.

@@ -108,6 +108,7 @@ static void push(struct stream_table *t, const uint8_t *d, uint64_t *now_ns)
         .cut = d[8] & 0x80 ? d[8] : 0,
         .checksum = d[9] & 3,
         .mss = d[3],
+        .urgent = d[5],
         .payload = {fill, (size_t)(d[6] << 8 | d[7]) % SEGMENT_MAX},
     };
 

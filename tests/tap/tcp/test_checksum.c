@@ -283,6 +283,35 @@ static void a_new_connection_after_a_reset_is_learnt_anew(void **state)
     assert_bytes(p, 1, SIDE_CLIENT, "ask");
 }
 
+/* Nobody can say what its reader got. */
+static void urgent_bytes_are_in_doubt(void **state)
+{
+    struct play *p = *state;
+
+    ask(p, CHECKSUM_VALID, CHECKSUM_VALID);
+    say(p, CHECKSUM_VALID, 0, "one ");
+    p->urgent = 1;
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_URG,
+              play_at(SERVER_ISN + 5, CLIENT_ISN + 4), "t");
+    assert_bytes(p, 0, SIDE_SERVER, "one t");
+    assert_int_equal(p->rec.streams[0]->side[SIDE_SERVER].conflict_at, 4);
+    assert_int_equal(play_count(p)->urgent, 1);
+}
+
+static void urgent_bytes_to_come_are_in_doubt(void **state)
+{
+    struct play *p = *state;
+
+    ask(p, CHECKSUM_VALID, CHECKSUM_VALID);
+    say(p, CHECKSUM_VALID, 0, "one ");
+    p->urgent = 3;
+    play_text(p, SIDE_SERVER, TCP_ACK | TCP_URG,
+              play_at(SERVER_ISN + 5, CLIENT_ISN + 4), "");
+    assert_int_equal(p->rec.streams[0]->side[SIDE_SERVER].conflict_at, 6);
+    say(p, CHECKSUM_VALID, 4, "two");
+    assert_bytes(p, 0, SIDE_SERVER, "one two");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -301,6 +330,8 @@ int main(void)
         TEST(wrong_flags_and_acknowledgements_are_not_believed),
         TEST(a_new_connection_is_learnt_anew),
         TEST(a_new_connection_after_a_reset_is_learnt_anew),
+        TEST(urgent_bytes_are_in_doubt),
+        TEST(urgent_bytes_to_come_are_in_doubt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
