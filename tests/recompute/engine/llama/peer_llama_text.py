@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "engines"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..",
+                                "engines"))
 
 import llama_server  # noqa: E402
 

@@ -15,7 +15,10 @@ import sys
 import tempfile
 
 import corpus_lines
-import test_transformers
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                '..', 'engine', 'assay'))
+import test_transformers  # noqa: E402
 
 
 def chats():

@@ -3,7 +3,7 @@
  * accepted encodes any text to ids that it has, with names parsed or not.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>

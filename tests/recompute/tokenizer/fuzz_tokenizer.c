@@ -4,7 +4,7 @@
  * them to UTF-8; ill-formed text must be refused.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * whole within the file, in tensors that do not touch.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 

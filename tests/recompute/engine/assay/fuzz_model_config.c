@@ -3,7 +3,7 @@
  * what is accepted keeps the bounds that the forward pass counts on.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <math.h>
 #include <stdlib.h>

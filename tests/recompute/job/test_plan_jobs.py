@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "engines"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "engines"))
 import llama_server  # noqa: E402
 
 PROGRAM, RECORDINGS = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -96,7 +96,7 @@ class PlanJobs(unittest.TestCase):
         self.top = scratch.name
         with open(self.top + "/conf", "w", encoding="utf-8") as f:
             f.write('origin = "o.example/t";\nrecompute: { recipes = "%s"; };'
-                    % os.path.join(HERE, "..", "..", "config", "recipes"))
+                    % os.path.join(HERE, "..", "..", "..", "config", "recipes"))
 
     def feed(self, *flags):
         """Of an engine that serves with these flags."""

@@ -3,7 +3,7 @@
  * opens computes two tokens without leaving its memory.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * the file, in tensors that do not touch, and every value can be walked.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../fuzz/fuzz.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 
