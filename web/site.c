@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "config/clock.h"
 #include "pages/pages.h"
 #include "store/index.h"
 #include "unit/unit.h"
@@ -199,18 +199,10 @@ static bool send(struct page *p, const struct route *r, int status, FILE *out)
     return sent;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t = {0};
-
-    (void)clock_gettime(CLOCK_REALTIME, &t); /* cannot fail */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static bool serve(const struct site *site, const struct cgi_request *request,
                   int status, FILE *out, site_confine *confine)
 {
-    struct page p = {.site = site, .request = request, .now_ns = now_ns()};
+    struct page p = {.site = site, .request = request, .now_ns = clock_wall_ns()};
     const struct route *r = NULL;
     char path[CGI_PATH_MAX];
     bool sent;

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "config/clock.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "sampler/chain.h"
@@ -72,10 +72,7 @@ int command_failed(const char *what, int err)
 
 uint64_t command_now_ns(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_REALTIME, &t); /* cannot fail */
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return (uint64_t)clock_wall_ns();
 }
 
 int command_read(const char *path, char *text, size_t size, size_t *ret_n)

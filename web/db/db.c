@@ -5,23 +5,16 @@
 #include "db/db.h"
 
 #include <errno.h>
-#include <time.h>
+
+#include "config/clock.h"
 
 enum { PROGRESS_STEPS = 4000 }; /* virtual machine steps between looks */
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec t = {0};
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail */
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static int past_deadline(void *p)
 {
     const struct db *d = p;
 
-    return monotonic_ns() > d->deadline_ns;
+    return clock_steady_ns() > d->deadline_ns;
 }
 
 static void run(struct db *d, const char *sql)
@@ -34,7 +27,7 @@ static void run(struct db *d, const char *sql)
 void db_begin(struct db *d, sqlite3 *handle, int deadline_ms)
 {
     *d = (struct db){.handle = handle};
-    d->deadline_ns = monotonic_ns() + (int64_t)deadline_ms * 1000000;
+    d->deadline_ns = clock_steady_ns() + (int64_t)deadline_ms * 1000000;
     sqlite3_progress_handler(handle, PROGRESS_STEPS, past_deadline, d);
     run(d, "PRAGMA query_only=1;"
            "PRAGMA trusted_schema=0;"
