@@ -247,9 +247,13 @@ static void put_member(FILE *out, const struct plan *p, size_t from, size_t to,
     fputc('}', out);
 }
 
-/* The operations [from, to) of one decode call. */
+/* The operations [from, to) of a plan, its decode call number seq. */
+struct call {
+    size_t from, to, seq;
+};
+
 static void put_message(FILE *out, const struct plan *p, struct walk *w,
-                        size_t from, size_t to, size_t seq)
+                        struct call c)
 {
     bool first = true;
 
@@ -257,11 +261,11 @@ static void put_message(FILE *out, const struct plan *p, struct walk *w,
             "{\"assay\":\"batch-step/1\",\"engine\":\"e\",\"feed\":\"f\","
             "\"seq\":%zu,\"step\":%zu,\"time_ns\":\"%zu\",\"padded\":0,"
             "\"members\":[",
-            seq, seq, seq);
-    for (size_t i = from, end; i < to; i = end) {
+            c.seq, c.seq, c.seq);
+    for (size_t i = c.from, end; i < c.to; i = end) {
         bool token = p->ops[i].kind == PLAN_TOKEN;
 
-        for (end = i + 1; token && end < to && w->of[end] == w->of[i] &&
+        for (end = i + 1; token && end < c.to && w->of[end] == w->of[i] &&
                           p->ops[end].kind == PLAN_TOKEN;)
             end++;
         if (!token)
@@ -272,7 +276,7 @@ static void put_message(FILE *out, const struct plan *p, struct walk *w,
     }
     fputs("],\"ops\":[", out);
     first = true;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = c.from; i < c.to; i++)
         if (p->ops[i].kind != PLAN_TOKEN) {
             put_op(out, &p->ops[i], first);
             first = false;
@@ -306,7 +310,7 @@ static int put_all(const struct plan *p, struct walk *w, struct plan_feed *f)
         return -ENOMEM;
     for (size_t i = 0; i < p->n; i++)
         if (p->ops[i].kind == PLAN_DECODE) {
-            put_message(out, p, w, from, i, f->n++);
+            put_message(out, p, w, (struct call){from, i, f->n++});
             from = i + 1;
         }
     if (fclose(out) != 0) {

@@ -169,16 +169,21 @@ int llama_run_open(const struct llama_model *m, struct pool *p,
                    const char *kernels, struct llama_run **ret_x);
 void llama_run_close(struct llama_run *x);
 
+/* Tokens that are run together. selection NULL: they are all of the ubatch. */
+struct llama_ubatch {
+    const struct llama_token *tokens;
+    size_t n;
+    const struct llama_selection *selection;
+};
+
 /*
- * Writes keys and values of the n tokens into their cells (whatever a cell
- * held is forgotten) and the logits of the wanted ones, in order, vocab floats
- * each, to logits. choice NULL: the tokens are the whole ubatch. Tokens of one
- * stream stand together. -ERANGE: an id, a cell or a sequence out of bounds.
- * -EINVAL: a choice that contradicts the tokens. -ENOMEM. After an error the
- * cache is as it was.
+ * Writes keys and values of the tokens into their cells (whatever a cell held
+ * is forgotten) and the logits of the wanted ones, in order, vocab floats
+ * each, to logits. Tokens of one stream stand together. -ERANGE: an id, a cell
+ * or a sequence out of bounds. -EINVAL: a selection that contradicts the
+ * tokens. -ENOMEM. After an error the cache is as it was.
  */
 int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
-                     const struct llama_token *t, size_t n,
-                     const struct llama_selection *selection, float *logits);
+                     const struct llama_ubatch *u, float *logits);
 
 #endif

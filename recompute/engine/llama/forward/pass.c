@@ -337,34 +337,33 @@ static bool contradicts(const struct pass *p)
 }
 
 int llama_run_ubatch(struct llama_run *x, struct llama_cache *c,
-                     const struct llama_token *t, size_t n,
-                     const struct llama_selection *selection, float *logits)
+                     const struct llama_ubatch *u, float *logits)
 {
-    struct pass p = {x, c, t, n, selection, 0};
-    const struct llama_part whole = {t, n, 0, n};
+    struct pass p = {x, c, u->tokens, u->n, u->selection, 0};
+    const struct llama_part whole = {u->tokens, u->n, 0, u->n};
     struct llama_selection_room room;
     struct llama_selection own;
-    int rc = n == 0 ? -EINVAL : check_tokens(&p);
+    int rc = u->n == 0 ? -EINVAL : check_tokens(&p);
 
     if (rc == 0)
-        rc = room_rows(x, n);
+        rc = room_rows(x, u->n);
     if (rc == 0)
         rc = room_scratch(x, c);
     if (rc != 0)
         return rc;
-    if (selection == NULL) {
+    if (u->selection == NULL) {
         llama_select_kernels(c, &whole, &room, &own);
         p.selection = &own;
     }
-    for (size_t i = 0; i < n; i++)
-        if (t[i].wanted)
+    for (size_t i = 0; i < u->n; i++)
+        if (u->tokens[i].wanted)
             x->wanted[p.n_wanted++] = (uint32_t)i;
     if (contradicts(&p))
         return -EINVAL;
     rc = run_views_room(&p);
     if (rc != 0)
         return rc;
-    llama_take_cells(c, t, n);
+    llama_take_cells(c, u->tokens, u->n);
     run_views(&p);
     forward(&p, logits);
     return 0;

@@ -27,9 +27,11 @@ static int feed(struct engine *e, const uint32_t *ids, size_t n, size_t from,
                                             .position = (uint32_t)(from + i),
                                             .wanted = wanted && i + 1 == n};
     int err = llama_find_slot(e->cache, e->tokens, n);
-    return err != 0 ? err
-                    : llama_run_ubatch(e->run, e->cache, e->tokens, n, NULL,
-                                       e->logits);
+    return err != 0
+               ? err
+               : llama_run_ubatch(e->run, e->cache,
+                                  &(struct llama_ubatch){e->tokens, n, NULL},
+                                  e->logits);
 }
 
 /* Whole batches first, each cut into ubatches, as the engine cuts them. */

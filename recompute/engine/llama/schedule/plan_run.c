@@ -86,7 +86,9 @@ static int run_ubatch(struct engine *e, size_t n)
     if (err == 0)
         err = make_rows(e, &e->rows, &e->rows_size, n_rows);
     if (err == 0)
-        err = llama_run_ubatch(e->run, e->cache, e->ubatch, n, NULL, e->rows);
+        err = llama_run_ubatch(e->run, e->cache,
+                               &(struct llama_ubatch){e->ubatch, n, NULL},
+                               e->rows);
     if (err != 0)
         return err;
     e->runs++;

@@ -197,7 +197,8 @@ static int run_tokens(struct llama_stepper *s, const struct token_run *r)
     llama_cache_remove(s->cache, OURS, (uint32_t)r->position, UINT32_MAX);
     err = room_rows(s, r->each ? r->n : 1);
     if (err == 0)
-        err = llama_run_ubatch(s->run, s->cache, tokens, r->n, &selection,
+        err = llama_run_ubatch(s->run, s->cache,
+                               &(struct llama_ubatch){tokens, r->n, &selection},
                                s->logits);
     free(tokens);
     return err;

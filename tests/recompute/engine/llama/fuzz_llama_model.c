@@ -42,7 +42,7 @@ static void run_tokens(const struct llama_model *m, bool flash)
     if (rows == NULL || llama_cache_open(m, &recipe, &c) != 0 ||
         llama_run_open(m, NULL, NULL, &x) != 0 ||
         llama_find_slot(c, t, 2) != 0 ||
-        llama_run_ubatch(x, c, t, 2, NULL, rows) != 0)
+        llama_run_ubatch(x, c, &(struct llama_ubatch){t, 2, NULL}, rows) != 0)
         abort();
     llama_run_close(x);
     llama_cache_close(c);

@@ -102,12 +102,15 @@ static void compare_parts(struct world *w, struct llama_token *t, uint32_t n)
 
         llama_select_kernels(w->c, &part, &room[s], &choice[s]);
     }
-    assert_int_equal(llama_run_ubatch(w->run, w->c, t, (size_t)SEQUENCES * n,
-                                      NULL, w->rows[0]),
-                     0);
+    assert_int_equal(
+        llama_run_ubatch(w->run, w->c,
+                         &(struct llama_ubatch){t, (size_t)SEQUENCES * n, NULL},
+                         w->rows[0]),
+        0);
     for (uint32_t s = 0; s < SEQUENCES; s++)
-        assert_int_equal(llama_run_ubatch(w->run, w->c, t + (size_t)s * n, n,
-                                          &choice[s],
+        assert_int_equal(llama_run_ubatch(w->run, w->c,
+                                          &(struct llama_ubatch){
+                                              t + (size_t)s * n, n, &choice[s]},
                                           w->rows[1] + (size_t)s * w->vocab),
                          0);
     assert_memory_equal(w->rows[0], w->rows[1],
@@ -140,7 +143,10 @@ static void run_alone(struct world *w, struct llama_token *t, size_t n,
                       const struct llama_selection *choice, float *rows)
 {
     assert_int_equal(llama_find_slot(w->c, t, n), 0);
-    assert_int_equal(llama_run_ubatch(w->run, w->c, t, n, choice, rows), 0);
+    assert_int_equal(llama_run_ubatch(w->run, w->c,
+                                      &(struct llama_ubatch){t, n, choice},
+                                      rows),
+                     0);
 }
 
 /* Steps of sequence 0: one by one, then again all at once. */
@@ -202,10 +208,14 @@ static void a_choice_that_contradicts_the_tokens_is_refused(void **state)
     open_world(&w, files[0], true, true);
     tokens(&w, t, 2, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(llama_run_ubatch(w.run, w.c, t, 2, &bad[i], w.rows[0]),
+        assert_int_equal(llama_run_ubatch(w.run, w.c,
+                                          &(struct llama_ubatch){t, 2, &bad[i]},
+                                          w.rows[0]),
                          -EINVAL);
     t[0].id = w.vocab;
-    assert_int_equal(llama_run_ubatch(w.run, w.c, t, 2, NULL, w.rows[0]),
+    assert_int_equal(llama_run_ubatch(w.run, w.c,
+                                      &(struct llama_ubatch){t, 2, NULL},
+                                      w.rows[0]),
                      -ERANGE);
     assert_int_equal(llama_cache_length(w.c, 0), 0);
     close_world(&w);

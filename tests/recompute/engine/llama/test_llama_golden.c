@@ -120,7 +120,10 @@ struct replay {
 static void step(struct replay *r, struct llama_token *t, size_t n)
 {
     assert_int_equal(llama_find_slot(r->cache, t, n), 0);
-    assert_int_equal(llama_run_ubatch(r->run, r->cache, t, n, NULL, r->row), 0);
+    assert_int_equal(llama_run_ubatch(r->run, r->cache,
+                                      &(struct llama_ubatch){t, n, NULL},
+                                      r->row),
+                     0);
 }
 
 static size_t replay_golden(struct replay *r, const struct golden *g,
