@@ -202,7 +202,8 @@ static bool send(struct page *p, const struct route *r, int status, FILE *out)
 static bool serve(const struct site *site, const struct cgi_request *request,
                   int status, FILE *out, site_confine *confine)
 {
-    struct page p = {.site = site, .request = request, .now_ns = clock_wall_ns()};
+    struct page p = {
+        .site = site, .request = request, .now_ns = clock_wall_ns()};
     const struct route *r = NULL;
     char path[CGI_PATH_MAX];
     bool sent;

@@ -13,9 +13,9 @@
 #include "base/arena.h"
 #include "capture.h"
 #include "engine/llama/answers.h"
+#include "engine/llama/claim/open_ids.h"
 #include "engine/llama/deployed.h"
 #include "engine/llama/schedule/feed.h"
-#include "engine/llama/claim/open_ids.h"
 #include "followed.h"
 #include "searched.h"
 

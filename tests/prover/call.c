@@ -6,12 +6,6 @@
  */
 #include "prover.h"
 
-#include "cheat.h"
-#include "config/exit.h"
-#include "config/log.h"
-#include "recompute/model.h"
-#include "recompute/model_config.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -19,6 +13,12 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+
+#include "cheat.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "recompute/model.h"
+#include "recompute/model_config.h"
 
 static uint64_t random_bits(void)
 {
@@ -132,7 +132,7 @@ static int begin_answers(struct call *c, const char **ret_why)
     size_t n = request_answers(&c->request);
     int status = 0;
 
-    c->answers = calloc(n, sizeof(*c->answers));
+    c->answers = calloc(n, sizeof *c->answers);
     if (c->answers == NULL)
         fatalx(EXIT_IO, "no memory");
     for (size_t i = 0; i < n && status == 0; i++) {
@@ -161,7 +161,7 @@ int call_begin(struct call *c, const char **ret_why)
 
 struct call *call_hidden(const struct call *c)
 {
-    struct call *h = calloc(1, sizeof(*h));
+    struct call *h = calloc(1, sizeof *h);
     const char *why;
 
     if (h == NULL)

@@ -4,13 +4,13 @@
  */
 #include "cheat.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/model.h"
 #include "recompute/model_config.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct {
     const char *name;
@@ -106,8 +106,8 @@ void cheat_keep(struct cheats *s, const struct answer *a)
     if (s->has_kept) /* someone may still be told it: the first one stays */
         return;
     s->kept = (struct kept){
-        .tokens = copy(g->tokens, g->n_tokens * sizeof(*g->tokens)),
-        .top = copy(g->top, g->n_tokens * g->n_top * sizeof(*g->top)),
+        .tokens = copy(g->tokens, g->n_tokens * sizeof *g->tokens),
+        .top = copy(g->top, g->n_tokens * g->n_top * sizeof *g->top),
         .n = g->n_tokens,
         .n_top = g->n_top,
         .finish = a->finish,

@@ -8,16 +8,16 @@
  */
 #include "prover.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cheat.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "feed.h"
 #include "recompute/model.h"
 #include "recompute/model_config.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ANSWERS_MAX = 4096 };
 
@@ -40,7 +40,7 @@ struct engine {
 int engine_open(struct prover *p, const struct forward_options *o,
                 size_t budget, size_t running, struct engine **ret_e)
 {
-    struct engine *e = calloc(1, sizeof(*e));
+    struct engine *e = calloc(1, sizeof *e);
     int err;
 
     if (e == NULL)

@@ -5,11 +5,6 @@
  */
 #include "feed.h"
 
-#include "cheat.h"
-#include "config/exit.h"
-#include "config/log.h"
-#include "recompute/sequence.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <netdb.h>
@@ -21,6 +16,11 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cheat.h"
+#include "config/exit.h"
+#include "config/log.h"
+#include "recompute/sequence.h"
 
 enum { ANSWER_MAX = 4096, POST_BYTES = 256 * 1024, RETRY_MS = 200 };
 
@@ -50,7 +50,7 @@ static int64_t clock_ms(void)
 int feed_open(const char *engine, const char *host, const char *port,
               struct feed **ret_f)
 {
-    struct feed *f = calloc(1, sizeof(*f));
+    struct feed *f = calloc(1, sizeof *f);
     uint64_t bits;
 
     if (f == NULL)

@@ -6,18 +6,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "http.h"
-#include "prover.h"
-
-#include "config/exit.h"
-#include "config/log.h"
-#include "recompute/model.h"
-#include "recompute/model_config.h"
 
 #include <arpa/inet.h>
 #include <jansson.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "config/exit.h"
+#include "config/log.h"
+#include "prover.h"
+#include "recompute/model.h"
+#include "recompute/model_config.h"
 
 enum { BODY_MAX = 16 << 20, BLOCK_BYTES = 16 << 10 };
 
@@ -181,7 +181,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection,
 
     (void)version; /* the library speaks it */
     if (c == NULL) {
-        c = calloc(1, sizeof(*c));
+        c = calloc(1, sizeof *c);
         if (c == NULL)
             return MHD_NO;
         c->prover = cls;

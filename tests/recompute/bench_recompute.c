@@ -6,6 +6,13 @@
  * of some rounds in which both sides take turns.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "config/exit.h"
 #include "config/log.h"
 #include "engine/assay/matmul.h"
@@ -14,13 +21,6 @@
 #include "recompute/generate.h"
 #include "recompute/model.h"
 #include "recompute/sequence.h"
-
-#include <cblas.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ROUNDS = 5 };
 
@@ -41,7 +41,7 @@ static double now_s(void)
 
 static float *numbers(size_t n)
 {
-    float *p = malloc(n * sizeof(*p));
+    float *p = malloc(n * sizeof *p);
 
     if (p == NULL)
         fatalx(EXIT_IO, "no memory");
@@ -136,7 +136,7 @@ static void run_once(const struct bench *b, double *ret_prefill,
 {
     size_t vocab = b->model->config.vocab;
     float *logits = numbers(vocab);
-    uint32_t *ids = calloc(b->prompt, sizeof(*ids));
+    uint32_t *ids = calloc(b->prompt, sizeof *ids);
     struct sequence *s;
     struct member m = {.ids = ids, .n = b->prompt};
     double start;

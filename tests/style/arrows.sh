@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# arrows.sh - proves by compiling that a room cannot include a room it must not
-# see: takes the compiler's own command for one file of each room from the
-# build's data base and feeds it a forbidden include.
+# arrows.sh BUILD - proves by compiling that a room cannot include a room it
+# must not see: takes the compiler's own command for one file of each room from
+# BUILD's data base and feeds it a forbidden include.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-[ -f build/build.ninja ] || meson setup build >&2 || exit 1
+build=$1
 bad=0
 
 # compiles ROOM HEADER: with the flags of the room's first own file.
 compiles() {
-    python3 - "$1" "$2" <<'P'
+    python3 - "$build" "$1" "$2" <<'P'
 import json, os, shlex, subprocess, sys
-room, header = sys.argv[1:]
-for entry in json.load(open("build/compile_commands.json")):
+build, room, header = sys.argv[1:]
+for entry in json.load(open(f"{build}/compile_commands.json")):
     if f"{room}/libassay_{room}.a.p/" in entry["output"]:
         words = shlex.split(entry["command"])
         flags = [w for w in words if w.startswith(("-I", "-D", "-std"))]

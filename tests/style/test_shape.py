@@ -29,14 +29,6 @@ class Shape(made_up.MadeUp):
         self.offence({**full, "tap/net/more.inc": ""},
                      "tap/net: 26 sources (at most 25)")
 
-    def test_folders_of_tests_have_the_same_limit(self):
-        self.offence({f"tests/tap/x{i}.c": "" for i in range(26)},
-                     "tests/tap: 26 sources (at most 25)")
-
-    def test_files_of_a_corpus_are_no_sources(self):
-        self.assert_clean({
-            **CLEAN, **{f"tests/tap/corpus/x{i}.bin": "" for i in range(99)}})
-
     def test_a_folder_without_a_chapter_is_an_offence(self):
         self.offence({"tap/exchange/pair.c": ""},
                      "tap/exchange: no chapter, "

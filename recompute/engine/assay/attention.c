@@ -8,14 +8,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/attention.h"
-#include "engine/assay/forward_state.h"
-#include "engine/assay/kv_panels.h"
-#include "engine/assay/matmul.h"
-#include "recompute/batch.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+
+#include "engine/assay/forward_state.h"
+#include "engine/assay/kv_panels.h"
+#include "engine/assay/matmul.h"
+#include "recompute/batch.h"
 
 enum { PAIRS_MAX = 16 };
 
@@ -189,7 +190,7 @@ int attention_plan(struct forward *f, const struct member *members, size_t n)
     /* Scores, packed rows, sums. */
     most = rows * (2 * most + c->head_dim);
     if (items > f->attend_room) {
-        if (room_for(&f->attend, items, sizeof(*f->attend)) != 0)
+        if (room_for(&f->attend, items, sizeof *f->attend) != 0)
             return -ENOMEM;
         f->attend_room = items;
     }

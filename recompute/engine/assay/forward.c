@@ -6,16 +6,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/forward.h"
-#include "base/cpu.h"
-#include "engine/assay/attention.h"
-#include "engine/assay/forward_state.h"
-#include "engine/assay/kv_panels.h"
-#include "engine/assay/matmul.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/cpu.h"
+#include "engine/assay/attention.h"
+#include "engine/assay/forward_state.h"
+#include "engine/assay/kv_panels.h"
+#include "engine/assay/matmul.h"
+#include "recompute/sequence.h"
 
 enum { LOGIT_ROWS = 48, ROWS_FOR_THREADS = 4 };
 
@@ -33,7 +35,7 @@ int forward_open(const struct model *m, const struct forward_options *o,
     err = cpu_float_environment();
     if (err != 0)
         return err;
-    f = calloc(1, sizeof(*f));
+    f = calloc(1, sizeof *f);
     if (f == NULL)
         return -ENOMEM;
     f->model = m;
@@ -98,7 +100,7 @@ static int rows_grow(struct forward *f, size_t n)
     if (n <= f->rows_room)
         return 0;
     f->rows_room = 0;
-    if (room_for(&f->row, n, sizeof(*f->row)) != 0 ||
+    if (room_for(&f->row, n, sizeof *f->row) != 0 ||
         room_for(&f->x, n * c->hidden, size) != 0 ||
         room_for(&f->h, n * c->hidden, size) != 0 ||
         room_for(&f->qkv, n * (m->q_width + 2 * m->kv_width), size) != 0 ||
@@ -294,7 +296,7 @@ static int check_member(const struct forward *f, const struct member *m,
     for (; before < m; before++)
         if (before->sequence == m->sequence)
             return -EINVAL;
-    if (m->n > m->sequence->limit - m->sequence->length)
+    if (m->n > sequence_capacity(m->sequence) - sequence_length(m->sequence))
         return -ENOSPC;
     for (size_t i = 0; i < m->n; i++)
         if (m->ids[i] >= f->model->config.vocab)

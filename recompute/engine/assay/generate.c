@@ -4,14 +4,15 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/generate.h"
-#include "recompute/model.h"
-#include "recompute/model_config.h"
-#include "recompute/sequence.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "recompute/model.h"
+#include "recompute/model_config.h"
+#include "recompute/sequence.h"
 
 enum { PROMPT_ROWS = 256, FORCED_ROWS = 64 }; /* in one pass, alone */
 
@@ -52,9 +53,9 @@ int generation_init(struct forward *f, const struct generate *p,
     else if (p->max_tokens < g.room)
         g.room = (size_t)p->max_tokens;
     g.n_top = p->sampling.n_top;
-    g.ids = calloc(p->n_prompt + g.room, sizeof(*g.ids));
-    g.tokens = calloc(g.room, sizeof(*g.tokens));
-    g.top = calloc(g.room * g.n_top + 1, sizeof(*g.top));
+    g.ids = calloc(p->n_prompt + g.room, sizeof *g.ids);
+    g.tokens = calloc(g.room, sizeof *g.tokens);
+    g.top = calloc(g.room * g.n_top + 1, sizeof *g.top);
     if (g.ids == NULL || g.tokens == NULL || g.top == NULL)
         err = -ENOMEM;
     if (err == 0)
@@ -64,9 +65,9 @@ int generation_init(struct forward *f, const struct generate *p,
         generation_fini(&g);
         return err;
     }
-    memcpy(g.ids, p->prompt, p->n_prompt * sizeof(*g.ids));
+    memcpy(g.ids, p->prompt, p->n_prompt * sizeof *g.ids);
     if (p->n_forced > 0)
-        memcpy(g.ids + p->n_prompt, p->forced, p->n_forced * sizeof(*g.ids));
+        memcpy(g.ids + p->n_prompt, p->forced, p->n_forced * sizeof *g.ids);
     g.n_ids = p->n_prompt + p->n_forced;
     g.params.prompt = g.ids;
     g.params.forced = g.ids + p->n_prompt;
@@ -162,7 +163,7 @@ int generation_run(struct generation *g, generation_new *on_new, void *arg)
     uint32_t vocab = model_config(forward_model(g->forward))->vocab;
     size_t rows = g->params.n_forced > 0 ? FORCED_ROWS : 1;
     size_t budget = g->params.n_forced > 0 ? FORCED_ROWS : PROMPT_ROWS;
-    float *logits = calloc(rows, vocab * sizeof(*logits));
+    float *logits = calloc(rows, vocab * sizeof *logits);
     int err = logits == NULL ? -ENOMEM : 0;
 
     while (err == 0 && generation_pending(g) > 0) {

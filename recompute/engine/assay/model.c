@@ -4,16 +4,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/model.h"
-#include "engine/assay/weights.h"
-#include "recompute/error.h"
-#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/assay/weights.h"
+#include "recompute/error.h"
+#include "recompute/model_config.h"
+
 int model_open(const char *dir, struct model **ret_m, struct error *ret_error)
 {
-    struct model *m = calloc(1, sizeof(*m));
+    struct model *m = calloc(1, sizeof *m);
     int err;
 
     if (m == NULL)

@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recompute/model_config.h"
-#include "recompute/error.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -16,6 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "recompute/error.h"
 
 /* Bounds that keep every product of sizes far from overflow. */
 enum { SIZE_MAX_OF_MODEL = 1 << 20, LAYERS_MAX = 1024, CONTEXT_MAX = 1 << 20 };

@@ -6,12 +6,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/assay/rope.h"
-#include "numerics/fixed/fixed_math.h"
-#include "recompute/model.h"
-#include "recompute/model_config.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#include "numerics/fixed/fixed_math.h"
+#include "recompute/model.h"
+#include "recompute/model_config.h"
 
 #define TWO_PI 0x1.921fb54442d18p2
 

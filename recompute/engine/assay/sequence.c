@@ -24,7 +24,7 @@ int sequence_open(const struct model_config *c, size_t max_tokens,
 
     if (max_tokens == 0 || max_tokens > c->context)
         return -EINVAL;
-    s = calloc(1, sizeof(*s));
+    s = calloc(1, sizeof *s);
     if (s == NULL)
         return -ENOMEM;
     s->config = c;
@@ -59,12 +59,6 @@ size_t sequence_length(const struct sequence *s)
 size_t sequence_capacity(const struct sequence *s)
 {
     return s->limit;
-}
-
-void sequence_cut(struct sequence *s, size_t length)
-{
-    if (length < s->length)
-        s->length = length;
 }
 
 static size_t head_offset(const struct sequence *s, size_t layer, size_t head)

@@ -177,7 +177,7 @@ static bool is_one_of(const char *word, const char *const *list, size_t n)
     return false;
 }
 
-#define ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof(*(list)))
+#define ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof *(list))
 
 static void read_others(const struct words *w, struct declaration *d)
 {
@@ -260,12 +260,12 @@ static int read_options(const json_t *o, struct declaration *d)
 {
     int err = take_u32(o, "threads", &d->threads);
 
-    err = err ? err : take_u32(o, "slots", &d->slots);
-    err = err ? err : take_bool(o, "kv_unified", &d->unified);
-    err = err ? err : take_bool(o, "flash_attention", &d->flash);
-    err = err ? err : take_bool(o, "ram_prompt_cache", &d->prompt_cache);
-    err = err ? err : take_text(o, "kv_type_k", d->kv_k, sizeof(d->kv_k));
-    return err ? err : take_text(o, "kv_type_v", d->kv_v, sizeof(d->kv_v));
+    err = err != 0 ? err : take_u32(o, "slots", &d->slots);
+    err = err != 0 ? err : take_bool(o, "kv_unified", &d->unified);
+    err = err != 0 ? err : take_bool(o, "flash_attention", &d->flash);
+    err = err != 0 ? err : take_bool(o, "ram_prompt_cache", &d->prompt_cache);
+    err = err != 0 ? err : take_text(o, "kv_type_k", d->kv_k, sizeof(d->kv_k));
+    return err != 0 ? err : take_text(o, "kv_type_v", d->kv_v, sizeof(d->kv_v));
 }
 
 static int read_alternatives(const json_t *list, struct declaration *d)
@@ -293,15 +293,17 @@ static int read_all(const json_t *o, struct declaration *d)
     char isa[512] = "", compiler[512] = "", command[2048] = "";
 
     int err = take_text(o, "engine", d->engine, sizeof(d->engine));
-    err =
-        err ? err : take_text(o, "build", d->build_text, sizeof(d->build_text));
-    err =
-        err ? err
-            : take_text(json_object_get(o, "machine"), "isa", isa, sizeof(isa));
-    err = err ? err : take_text(o, "compiler", compiler, sizeof(compiler));
-    err = err ? err : take_text(o, "command", command, sizeof(command));
-    err = err ? err : read_alternatives(json_object_get(o, "alternatives"), d);
-    if (err)
+    err = err != 0
+              ? err
+              : take_text(o, "build", d->build_text, sizeof(d->build_text));
+    err = err != 0 ? err
+                   : take_text(json_object_get(o, "machine"), "isa", isa,
+                               sizeof(isa));
+    err = err != 0 ? err : take_text(o, "compiler", compiler, sizeof(compiler));
+    err = err != 0 ? err : take_text(o, "command", command, sizeof(command));
+    err = err != 0 ? err
+                   : read_alternatives(json_object_get(o, "alternatives"), d);
+    if (err != 0)
         return err;
     build_name_read(d->build_text, &d->build);
     read_isa(isa, d);
@@ -327,7 +329,7 @@ int declaration_read(struct span json, struct declaration *ret_d,
         return error_refuse(ret_error, "line %d: %s", e.line, e.text);
     int err = json_is_object(o) ? read_all(o, &d) : -EINVAL;
     json_decref(o);
-    if (err)
+    if (err != 0)
         return error_refuse(ret_error,
                             "a value has not its key's type or size");
     *ret_d = d;

@@ -20,7 +20,5 @@ int sequence_open(const struct model_config *c, size_t max_tokens,
 void sequence_close(struct sequence *s);
 size_t sequence_length(const struct sequence *s); /* positions computed */
 size_t sequence_capacity(const struct sequence *s);
-/* Forgets every position from length on. */
-void sequence_cut(struct sequence *s, size_t length);
 
 #endif

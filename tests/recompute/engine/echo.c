@@ -111,10 +111,9 @@ static uint32_t batch_of(const struct job *j, struct span prompt)
         json_t *members = json_object_get(message, "members"), *one;
         size_t k;
 
-        json_array_foreach(
-            members, k,
-            one) if (is_prompt(json_object_get(one, "prompt"), prompt)) n =
-            (uint32_t)json_array_size(members);
+        json_array_foreach(members, k, one)
+            if (is_prompt(json_object_get(one, "prompt"), prompt))
+                n = (uint32_t)json_array_size(members);
         json_decref(message);
     }
     return n;

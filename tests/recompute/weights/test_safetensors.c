@@ -3,12 +3,6 @@
  * refused with its reason; what the format allows is read.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "recompute/model.h"
-#include "recompute/model_config.h"
-#include "tiny_model.h"
-#include "weights/safetensors.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +13,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "recompute/error.h"
+#include "recompute/model.h"
+#include "recompute/model_config.h"
+#include "tiny_model.h"
+#include "weights/safetensors.h"
 
 static uint8_t file[4096];
 

@@ -2,6 +2,7 @@
  * cache.c - keys and values in cells: opening, removing, copying, saving.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 /* Copies of some cells, in the order of the cells. */
 struct llama_saved {
     uint32_t n;
-    uint32_t length;
     uint32_t *position;
     uint8_t *k, *v; /* [layer][cell] */
 };
@@ -159,11 +159,6 @@ uint32_t llama_cache_length(const struct llama_cache *c, uint32_t sequence)
     return length;
 }
 
-uint32_t llama_cache_used(const struct llama_cache *c, uint32_t sequence)
-{
-    return cells_end(&c->cells[cache_stream(c, sequence)]);
-}
-
 static int saved_room(const struct llama_cache *c, struct llama_saved *s)
 {
     size_t bytes = s->n * c->cell_bytes * c->model->shape.layers;
@@ -204,6 +199,7 @@ int llama_cache_save(const struct llama_cache *c, uint32_t sequence,
         return -ENOMEM;
     for (uint32_t i = 0; i < cells->n; i++)
         s->n += cell_has(&cells->cell[i], sequence);
+    assert(s->n <= llama_cache_length(c, sequence)); /* no position twice */
     if (saved_room(c, s) != 0) {
         llama_saved_close(s);
         return -ENOMEM;
@@ -214,7 +210,6 @@ int llama_cache_save(const struct llama_cache *c, uint32_t sequence,
         s->position[j] = cells->cell[i].position;
         move_cell(c, s, (struct copied){stream, i, j++}, true);
     }
-    s->length = llama_cache_length(c, sequence);
     *ret_s = s;
     return 0;
 }
@@ -250,9 +245,4 @@ void llama_saved_close(struct llama_saved *s)
     free(s->k);
     free(s->v);
     free(s);
-}
-
-uint32_t llama_saved_length(const struct llama_saved *s)
-{
-    return s->length;
 }

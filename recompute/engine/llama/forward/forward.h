@@ -83,8 +83,6 @@ void llama_cache_remove(struct llama_cache *c, uint32_t sequence, uint32_t from,
 void llama_cache_copy(struct llama_cache *c, uint32_t src, uint32_t dst);
 /* Positions of a sequence: one past the largest; 0: none. */
 uint32_t llama_cache_length(const struct llama_cache *c, uint32_t sequence);
-/* One past the highest used cell of the stream of a sequence. */
-uint32_t llama_cache_used(const struct llama_cache *c, uint32_t sequence);
 
 /* A sequence's keys and values outside the cells (the RAM prompt cache). The
  * caller closes it. Restoring forgets what the sequence held and looks for
@@ -95,7 +93,6 @@ int llama_cache_save(const struct llama_cache *c, uint32_t sequence,
 int llama_cache_restore(struct llama_cache *c, uint32_t sequence,
                         const struct llama_saved *s);
 void llama_saved_close(struct llama_saved *s);
-uint32_t llama_saved_length(const struct llama_saved *s);
 
 /* ---- one ubatch ---- */
 

@@ -64,13 +64,6 @@ bool llama_vocab_ends(const struct llama_vocab *t, uint32_t id)
     return id < t->bpe.vocabulary.n && (t->is[id] & TOKEN_ENDS) != 0;
 }
 
-bool llama_vocab_begin(const struct llama_vocab *t, uint32_t *ret_id)
-{
-    if (t->begins)
-        *ret_id = t->first;
-    return t->begins;
-}
-
 /* Cuts a text at a token's name, wherever it stands. */
 static void cut_text(struct span text, struct span name, uint32_t id,
                      struct pieces *out)

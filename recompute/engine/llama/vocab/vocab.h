@@ -50,7 +50,5 @@ struct span llama_vocab_piece(const struct llama_vocab *t, uint32_t id);
 struct span llama_vocab_name(const struct llama_vocab *t, uint32_t id);
 /* An answer ends with this token. */
 bool llama_vocab_ends(const struct llama_vocab *t, uint32_t id);
-/* The token put before a text, or false: the model wants none. */
-bool llama_vocab_begin(const struct llama_vocab *t, uint32_t *ret_id);
 
 #endif

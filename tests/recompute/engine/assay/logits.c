@@ -5,6 +5,11 @@
  * stdout; with -g N instead the N tokens that greedy decoding adds, in decimal.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "config/exit.h"
 #include "config/log.h"
 #include "recompute/error.h"
@@ -12,11 +17,6 @@
 #include "recompute/model.h"
 #include "recompute/model_config.h"
 #include "recompute/sequence.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { IDS_MAX = 8192 };
 

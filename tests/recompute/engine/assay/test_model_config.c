@@ -3,9 +3,6 @@
  * forward pass does not do is refused, never ignored.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recompute/error.h"
-#include "recompute/model_config.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "recompute/error.h"
+#include "recompute/model_config.h"
 
 #define BASE                                                                \
     "\"hidden_size\":64,\"intermediate_size\":172,\"num_hidden_layers\":5," \

@@ -236,10 +236,10 @@ static void a_restored_sequence_goes_on_with_the_same_keys(void **state)
     run_alone(&w, t, 1, NULL, w.rows[0]);
     llama_cache_remove(w.c, 0, PROMPT, UINT32_MAX);
     assert_int_equal(llama_cache_save(w.c, 0, &saved), 0);
-    assert_int_equal(llama_saved_length(saved), PROMPT);
     llama_cache_remove(w.c, 0, 0, UINT32_MAX);
-    assert_int_equal(llama_cache_used(w.c, 0), 0);
+    assert_int_equal(llama_cache_length(w.c, 0), 0);
     assert_int_equal(llama_cache_restore(w.c, 1, saved), 0);
+    assert_int_equal(llama_cache_length(w.c, 1), PROMPT);
     llama_cache_copy(w.c, 1, 2);
     t[0].sequence = 2;
     run_alone(&w, t, 1, NULL, w.rows[1]);
