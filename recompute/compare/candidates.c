@@ -5,6 +5,7 @@
 #include "compare/candidates.h"
 
 #include "compare/choice.h"
+#include "compare/unlisted.h"
 
 /* How far a candidate of a choice goes with the claim: to its first difference;
  * one in what stands around the tokens is behind them all, and none is behind
@@ -13,12 +14,13 @@ static uint64_t agreement(struct compare_state *s,
                           const struct api_choice *claimed,
                           const struct result_choice *candidate)
 {
+    struct api_choice spread = compare_spread(s, claimed, candidate);
     struct comparison before = *s->c;
     uint64_t silent_ends = s->silent_ends;
     struct judgement j;
 
     s->c->evidence = (struct evidence){0};
-    compare_choice(s, claimed, candidate);
+    compare_choice(s, &spread, candidate);
     j = verdict_of(&s->c->evidence);
     before.arena = s->c->arena;
     *s->c = before;

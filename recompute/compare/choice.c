@@ -16,7 +16,7 @@ static bool has_tokens(const struct api_choice *c)
 {
     for (size_t i = 0; i < c->n_tokens; i++)
         if (c->tokens[i].chosen.id == TOKEN_NONE &&
-            !c->tokens[i].chosen.has_bytes)
+            !c->tokens[i].chosen.has_bytes && !c->tokens[i].unlisted)
             return false;
     return c->n_tokens != 0;
 }
@@ -127,10 +127,16 @@ static void add_row(struct compare_state *s, const struct api_choice *c,
 
     if (row == NULL)
         return;
-    if (i < c->n_tokens)
-        row->claimed = compare_claimed_side(&c->tokens[i].chosen);
     if (i < r->n_tokens)
         row->recomputed = compare_recomputed_side(&r->tokens[i].chosen);
+    if (i >= c->n_tokens)
+        return;
+    row->claimed = compare_claimed_side(&c->tokens[i].chosen);
+    if (c->tokens[i].unlisted) {
+        row->claimed = row->recomputed; /* its bytes are in the text */
+        row->claimed.id = TOKEN_NONE;
+        row->claimed.has_bits = false;
+    }
 }
 
 /* Position by position. After a differing token a blind recomputation went
@@ -144,7 +150,7 @@ static void compare_tokens(struct compare_state *s, const struct api_choice *c,
 
     for (size_t i = 0; i < most; i++) {
         add_row(s, c, r, i);
-        if (i >= c->n_tokens || i >= r->n_tokens)
+        if (i >= c->n_tokens || i >= r->n_tokens || c->tokens[i].unlisted)
             continue;
         if (together || s->claim->mode == JOB_FORCED)
             compare_logprobs(s, &c->tokens[i], r, i);
@@ -154,6 +160,20 @@ static void compare_tokens(struct compare_state *s, const struct api_choice *c,
         compare_differs(&e->tokens_differ, &e->token_at, r->index, i);
         together = false;
     }
+}
+
+/* The ids of all tokens, beside those that are listed. */
+static void compare_ids(struct compare_state *s, const struct api_choice *c,
+                        const struct result_choice *r)
+{
+    size_t least = c->n_ids < r->n_tokens ? c->n_ids : r->n_tokens;
+    struct evidence *e = &s->c->evidence;
+
+    for (size_t i = 0; i < least; i++)
+        if (c->ids[i].chosen.id != r->tokens[i].chosen.id)
+            compare_differs(&e->tokens_differ, &e->token_at, r->index, i);
+    if (c->n_ids != r->n_tokens)
+        compare_differs(&e->length_differ, &e->length_at, r->index, least);
 }
 
 /* A server leaves the tokens of the stop string that ended an answer out of its
@@ -213,6 +233,8 @@ void compare_choice(struct compare_state *s, const struct api_choice *c,
     } else {
         compare_tokens(s, c, r);
         compare_length(s, c, r);
+        if (c->n_ids != 0)
+            compare_ids(s, c, r);
         if (e->tokens_differ + e->length_differ == before)
             compare_text_field(s, c->text, r->text);
     }

@@ -23,6 +23,14 @@ static bool has_ids(const struct api_exchange *x)
            a->n_choices == x->request.n_prompts * x->request.n;
 }
 
+/* All of a choice's tokens; of each its id. */
+static const struct api_token *tokens_of(const struct api_choice *c,
+                                         size_t *ret_n)
+{
+    *ret_n = c->n_ids != 0 ? c->n_ids : c->n_tokens;
+    return c->n_ids != 0 ? c->ids : c->tokens;
+}
+
 static uint8_t *put_be32(uint8_t *to, uint32_t v)
 {
     for (unsigned shift = 32; shift > 0; shift -= 8)
@@ -34,22 +42,24 @@ int claimed_ids(const struct api_exchange *x, uint8_t **ret_bytes,
                 size_t *ret_n)
 {
     const struct api_answer *a = &x->answer;
-    size_t numbers = a->n_choices;
+    size_t numbers = a->n_choices, n;
     uint8_t *bytes, *to;
 
     if (!has_ids(x))
         return -ENODATA;
-    for (size_t i = 0; i < a->n_choices; i++)
-        numbers += a->choices[i].n_tokens;
+    for (size_t i = 0; i < a->n_choices; i++) {
+        (void)tokens_of(&a->choices[i], &n);
+        numbers += n;
+    }
     bytes = to = calloc(numbers, sizeof(uint32_t));
     if (bytes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < a->n_choices; i++) {
-        const struct api_choice *c = &a->choices[i];
+        const struct api_token *tokens = tokens_of(&a->choices[i], &n);
 
-        to = put_be32(to, (uint32_t)c->n_tokens);
-        for (size_t t = 0; t < c->n_tokens; t++)
-            to = put_be32(to, (uint32_t)c->tokens[t].chosen.id);
+        to = put_be32(to, (uint32_t)n);
+        for (size_t t = 0; t < n; t++)
+            to = put_be32(to, (uint32_t)tokens[t].chosen.id);
     }
     *ret_bytes = bytes;
     *ret_n = (size_t)(to - bytes);

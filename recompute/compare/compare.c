@@ -13,6 +13,7 @@
 #include "compare/envelope.h"
 #include "compare/logprob.h"
 #include "compare/reason.h"
+#include "compare/unlisted.h"
 
 /* All choices in the order of their index; those that one side lacks too. */
 static void compare_choices(struct compare_state *s)
@@ -59,6 +60,7 @@ static int compare_parsed(struct compare_state *s, const struct result *runs,
                           size_t n)
 {
     struct comparison *c = s->c;
+    struct api_exchange spread;
     struct result picked;
     int err = 0;
 
@@ -72,6 +74,7 @@ static int compare_parsed(struct compare_state *s, const struct result *runs,
         if (err == 0 && !compare_pick(s, &picked))
             err = -ENOMEM;
         if (err == 0) {
+            compare_spread_all(s, &spread);
             compare_choices(s);
             c->evidence.reason = ambiguity(s);
             compare_envelope(s);

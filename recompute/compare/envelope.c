@@ -135,7 +135,8 @@ static bool gives_logprobs(const struct compare_state *s, uint32_t index)
     const struct result *r = s->result;
 
     for (size_t i = 0; s->x->request.logprobs && i < r->n_choices; i++)
-        if (r->choices[i].index == index && r->choices[i].n_tokens != 0 &&
+        if (r->choices[i].index == index &&
+            r->choices[i].n_tokens > r->choices[i].n_unlisted &&
             r->choices[i].tokens[0].n_top != 0)
             return true;
     return false;

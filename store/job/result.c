@@ -44,19 +44,29 @@ static json_t *new_token(const struct result_token *t, bool *bad)
     return o;
 }
 
+static json_t *new_numbers(const uint32_t *v, size_t n, bool *bad)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        packet_add(list, packet_new_u64(v[i]), bad);
+    return list;
+}
+
 static json_t *new_choice(const struct result_choice *c, bool *bad)
 {
     json_t *o = json_object();
-    json_t *ids = json_array(), *tokens = json_array();
+    json_t *tokens = json_array();
 
-    for (size_t i = 0; i < c->n_prompt_ids; i++)
-        packet_add(ids, packet_new_u64(c->prompt_ids[i]), bad);
     for (size_t i = 0; i < c->n_tokens; i++)
         packet_add(tokens, new_token(&c->tokens[i], bad), bad);
     packet_set(o, "index", packet_new_u64(c->index), bad);
-    packet_set(o, "prompt_ids", ids, bad);
+    packet_set(o, "prompt_ids",
+               new_numbers(c->prompt_ids, c->n_prompt_ids, bad), bad);
     packet_set(o, "finish", packet_new_text(c->finish), bad);
     packet_set(o, "text", packet_new_hex(c->text), bad);
+    packet_set(o, "unlisted", new_numbers(c->unlisted, c->n_unlisted, bad),
+               bad);
     packet_set(o, "tokens", tokens, bad);
     return o;
 }
@@ -138,21 +148,35 @@ static void read_token(struct packet *parent, const json_t *object,
     packet_join(parent, &p);
 }
 
-static void read_ids(struct packet *p, struct result_choice *c)
+/* Numbers of 32 bits in the packet's memory. */
+static uint32_t *read_numbers(struct packet *p, const char *key, size_t *ret_n,
+                              const char *why)
 {
-    static const char why[] = "prompt_ids is missing or not a list of ids";
-    const json_t *ids = packet_array(p, "prompt_ids", why);
+    const json_t *list = packet_array(p, key, why);
+    uint32_t *v = new_list(p, json_array_size(list), sizeof *v);
 
-    c->prompt_ids = new_list(p, json_array_size(ids), sizeof *c->prompt_ids);
-    for (size_t i = 0; !p->failed && i < json_array_size(ids); i++) {
-        const json_t *v = json_array_get(ids, i);
+    for (*ret_n = 0; !p->failed && *ret_n < json_array_size(list);) {
+        const json_t *one = json_array_get(list, *ret_n);
 
-        if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-            json_integer_value(v) > UINT32_MAX)
+        if (!json_is_integer(one) || json_integer_value(one) < 0 ||
+            json_integer_value(one) > UINT32_MAX)
             packet_fail(p, why);
         else
-            c->prompt_ids[c->n_prompt_ids++] = (uint32_t)json_integer_value(v);
+            v[(*ret_n)++] = (uint32_t)json_integer_value(one);
     }
+    return v;
+}
+
+static void read_unlisted(struct packet *p, struct result_choice *c)
+{
+    static const char why[] =
+        "unlisted is missing or not a rising list of tokens";
+
+    c->unlisted = read_numbers(p, "unlisted", &c->n_unlisted, why);
+    for (size_t i = 0; !p->failed && i < c->n_unlisted; i++)
+        if (c->unlisted[i] >= c->n_tokens ||
+            (i > 0 && c->unlisted[i] <= c->unlisted[i - 1]))
+            packet_fail(p, why);
 }
 
 static void read_choice(struct packet *parent, const json_t *object,
@@ -165,7 +189,8 @@ static void read_choice(struct packet *parent, const json_t *object,
     packet_u64(&p, "index", UINT32_MAX, &index,
                "index is missing or not a number");
     c->index = (uint32_t)index;
-    read_ids(&p, c);
+    c->prompt_ids = read_numbers(&p, "prompt_ids", &c->n_prompt_ids,
+                                 "prompt_ids is missing or not a list of ids");
     packet_text(&p, "finish", &c->finish, "finish is missing or not a text");
     packet_hex_span(&p, "text", &c->text, "text is missing or not hex");
     tokens = packet_array(&p, "tokens", "tokens is missing or not a list");
@@ -174,6 +199,7 @@ static void read_choice(struct packet *parent, const json_t *object,
         read_token(&p, json_array_get(tokens, i), &c->tokens[i]);
         c->n_tokens = i + 1;
     }
+    read_unlisted(&p, c);
     packet_join(parent, &p);
 }
 

@@ -6,7 +6,7 @@
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
-#include "engine/llama/declaration.h"
+#include "engine/llama/deployment/declaration.h"
 #include "engine/llama/schedule/schedule.h"
 #include "store/dialect.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "config/array.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/sampler/sampler.h"
 #include "engine/llama/schedule/feed.h"
 #include "engine/llama/schedule/plan_needs.h"

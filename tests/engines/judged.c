@@ -14,7 +14,7 @@
 #include "capture.h"
 #include "engine/llama/answers.h"
 #include "engine/llama/claim/open_ids.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/schedule/feed.h"
 #include "followed.h"
 #include "searched.h"

@@ -8,7 +8,7 @@
 
 #include "capture.h"
 #include "compare/compare.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/schedule/feed.h"
 #include "job/deployment.h"
 #include "job/run.h"

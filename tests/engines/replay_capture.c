@@ -19,7 +19,7 @@
 
 #include "capture.h"
 #include "config/exit.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "job/deployment.h"
 #include "judged.h"
 #include "recompute/error.h"

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/sampler/sampler.h"
 #include "engine/llama/stepper/stepper.h"
 #include "followed.h"

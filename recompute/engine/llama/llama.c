@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/llama_answer.h"
 #include "engine/llama/plan_llama.h"
 #include "engine/llama/request.h"

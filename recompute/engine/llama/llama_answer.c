@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/float.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/forward/solo.h"
 #include "engine/llama/request.h"
@@ -58,14 +58,15 @@ int llama_answer_init(struct llama_answer *a, const struct deployed *d,
     *a =
         (struct llama_answer){.d = d, .request = request, .k = k, .finish = ""};
     a->n_top = request->n_probs < vocab ? request->n_probs : vocab;
-    return transcript_init(&a->transcript, NULL, request->stops,
-                           request->n_stops, span_of("", 0));
+    a->reply = llama_reply_start(d->text, request->form, request->stops,
+                                 request->n_stops);
+    return 0;
 }
 
 void llama_answer_fini(struct llama_answer *a)
 {
     close_sampler(a);
-    transcript_fini(&a->transcript);
+    llama_reply_fini(&a->reply);
     free(a->tokens);
     free(a->top);
     *a = (struct llama_answer){0};
@@ -120,16 +121,16 @@ static void add_top(struct llama_answer *a, const struct logprob_row *row,
 }
 
 /* How the answer ends with this token, as the server decides it: an end token
- * outranks a stop string, and that a limit. */
+ * outranks a full context, that a stop text, and that the limit. */
 static void set_end(struct llama_answer *a, uint32_t id)
 {
     const struct llama_prompt *p = llama_request_prompt(a->request, a->k);
-    bool last = a->n >= a->request->max_tokens ||
-                p->n_ids + a->n >= a->d->recipe.run.cells;
+    bool full = p->n_ids + a->n >= a->d->recipe.run.cells;
+    bool stopped = a->reply.stop != NULL && !full;
 
-    if (llama_vocab_ends(a->d->text, id) || transcript_stopped(&a->transcript))
+    if (llama_vocab_ends(a->d->text, id) || stopped)
         a->finish = "stop";
-    else if (last)
+    else if (full || a->n >= a->request->max_tokens)
         a->finish = "length";
     a->ended = *a->finish != '\0';
 }
@@ -146,7 +147,6 @@ static bool ran_otherwise(const struct llama_answer *a, uint32_t id)
 int llama_answer_take(struct llama_answer *a, const float *logits)
 {
     struct logprob_row row;
-    struct span piece;
     uint32_t id;
     int err = make_room(a);
 
@@ -164,8 +164,7 @@ int llama_answer_take(struct llama_answer *a, const float *logits)
     a->tokens[a->n++] = candidate_of(a, &row, id, logits[id]);
     err = llama_sampler_accept(a->sampler, id);
     if (err == 0)
-        err = transcript_add(&a->transcript, llama_vocab_piece(a->d->text, id),
-                             &piece);
+        err = llama_reply_add(&a->reply, id);
     if (err != 0)
         return err;
     if (ran_otherwise(a, id))
@@ -216,22 +215,34 @@ static void fill_tokens(const struct llama_answer *a, struct arena *arena,
     }
 }
 
+/* A body lists its tokens with their logprobs, or not at all. */
+static void fill_unlisted(const struct llama_answer *a, struct arena *arena,
+                          struct result_choice *c)
+{
+    bool lists = a->request->n_probs != 0 || !llama_reply_whole(&a->reply);
+
+    c->unlisted = arena_take(arena, a->n, sizeof *c->unlisted);
+    for (size_t i = 0; c->unlisted != NULL && lists && i < a->n; i++)
+        if (!a->reply.listed[i])
+            c->unlisted[c->n_unlisted++] = (uint32_t)i;
+}
+
 int llama_answer_finish(struct llama_answer *a, struct arena *arena,
                         struct result_choice *ret_c)
 {
     const struct llama_prompt *p = llama_request_prompt(a->request, a->k);
-    struct span piece;
-    int err = transcript_end(&a->transcript, &piece);
+    int err = llama_reply_end(&a->reply);
 
     if (err != 0)
         return err;
     ret_c->index = (uint32_t)a->k;
     ret_c->finish = span_str(a->finish);
-    ret_c->text = arena_copy(arena, transcript_text(&a->transcript));
+    ret_c->text = llama_reply_text(&a->reply, arena);
     ret_c->prompt_ids = arena_take(arena, p->n_ids, sizeof *p->ids);
     if (ret_c->prompt_ids != NULL)
         memcpy(ret_c->prompt_ids, p->ids, p->n_ids * sizeof *p->ids);
     ret_c->n_prompt_ids = p->n_ids;
     fill_tokens(a, arena, ret_c);
+    fill_unlisted(a, arena, ret_c);
     return arena->failed ? -ENOMEM : 0;
 }

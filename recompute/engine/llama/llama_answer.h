@@ -10,8 +10,8 @@
 #define LLAMA_ANSWER_H
 
 #include "base/arena.h"
+#include "engine/llama/reply.h"
 #include "engine/llama/schedule/feed.h"
-#include "recompute/transcript.h"
 #include "store/job.h"
 
 struct deployed;
@@ -24,7 +24,7 @@ struct llama_answer {
     const struct llama_request *request;
     size_t k;                       /* its index among the request's answers */
     const struct slot_request *ran; /* borrowed; NULL: it runs alone */
-    struct transcript transcript;
+    struct llama_reply reply;
     /* From its first step until it has ended; scratch: vocab each. */
     struct llama_sampler *sampler;
     float *places;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/llama_answer.h"
 #include "engine/llama/schedule/plan_known.h"
 #include "engine/llama/schedule/plan_needs.h"

@@ -207,6 +207,14 @@ static uint32_t read_n_probs(const struct server_api *a,
     return a->messages && !r->has_top_logprobs ? TOP_OF_CHAT : r->top_logprobs;
 }
 
+static enum llama_reply_form read_form(const struct server_api *a,
+                                       const struct api_request *r)
+{
+    if (r->streamed)
+        return a->messages ? LLAMA_REPLY_DELTAS : LLAMA_REPLY_EVENTS;
+    return a->messages ? LLAMA_REPLY_MESSAGE : LLAMA_REPLY_BODY;
+}
+
 static int read_stops(const struct api_request *r, struct llama_request *q)
 {
     q->stops = calloc(r->n_stops + 1, sizeof *q->stops);
@@ -374,6 +382,7 @@ static int read_all(const struct server_api *a, const struct api_request *r,
     if (q->max_tokens == 0)
         q->max_tokens = 1;
     q->n_probs = read_n_probs(a, r);
+    q->form = read_form(a, r);
     q->after_sampling = r->post_sampling_probs && !a->few;
     read_sampling(a, r, q);
     read_seed(a, r, q);

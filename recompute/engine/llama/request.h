@@ -15,7 +15,8 @@
 #ifndef LLAMA_REQUEST_H
 #define LLAMA_REQUEST_H
 
-#include "engine/llama/recipe.h"
+#include "engine/llama/deployment/recipe.h"
+#include "engine/llama/reply.h"
 #include "engine/llama/sampler/sampler.h"
 #include "store/span.h"
 
@@ -50,6 +51,7 @@ struct llama_request {
     struct llama_bias *biases;      /* owned; sampling points at them */
     struct span *stops;             /* owned list, texts borrowed */
     size_t n_stops;
+    enum llama_reply_form form; /* of the answer */
 };
 
 /* What a request needs of its model; all borrowed. chat may be NULL: requests

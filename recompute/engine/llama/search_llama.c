@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "engine/llama/answers.h"
 #include "engine/llama/claim/open_ids.h"
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/llama_answer.h"
 #include "engine/llama/stepper/stepper.h"
@@ -176,7 +176,6 @@ static int write_text(struct hunt *h, size_t claim)
 {
     struct search_verdict *v = &h->verdicts[claim];
     struct llama_answer *a = answer_of(h, claim);
-    struct span piece;
     size_t k;
     int err;
 
@@ -190,10 +189,10 @@ static int write_text(struct hunt *h, size_t claim)
     if (err == 0)
         err = llama_answer_alone(a, &h->s->o->result.forward_runs);
     if (err == 0)
-        err = transcript_end(&a->transcript, &piece);
+        err = llama_reply_end(&a->reply);
     if (err != 0)
         return err;
-    if (!span_eq(transcript_text(&a->transcript),
+    if (!span_eq(llama_reply_text(&a->reply, h->s->o->memory),
                  h->claims[claim].choice->text))
         return 0;
     v->outcome = SEARCH_SOLVED;

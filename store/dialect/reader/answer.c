@@ -184,6 +184,11 @@ static struct tokens join(struct tokens logprobs, struct tokens ids)
 void choice_add(struct answer_build *b, struct choice_build *c,
                 struct tokens logprobs, struct tokens ids)
 {
+    if (logprobs.n < ids.n && tokens_have_ids(logprobs)) {
+        for (size_t i = 0; i < ids.n; i++)
+            tokens_push(b->m, &c->ids, &ids.p[i]);
+        ids.n = 0;
+    }
     if (ids.n != 0 && logprobs.n > ids.n) {
         size_t echoed = logprobs.n - ids.n;
 

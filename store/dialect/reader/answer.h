@@ -20,7 +20,7 @@ struct tokens {
 struct choice_build {
     uint32_t index;
     struct text text, other;
-    struct tokens tokens, prompt;
+    struct tokens tokens, ids, prompt;
     struct span finish;
 };
 
@@ -87,6 +87,8 @@ void tokens_read_prompt(struct answer_build *b, struct tokens *t,
 /*
  * Takes what one message lists for a choice: logprobs and ids of the same
  * tokens are joined; logprobs in excess at the front are an echoed prompt's.
+ * Fewer logprobs that have ids themselves are of some of the tokens: the ids of
+ * all stay apart.
  */
 void choice_add(struct answer_build *b, struct choice_build *c,
                 struct tokens logprobs, struct tokens ids);

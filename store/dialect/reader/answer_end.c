@@ -108,6 +108,8 @@ static void finish_choice(struct answer_build *b, struct choice_build *c,
     out->finish = c->finish;
     out->tokens = c->tokens.p;
     out->n_tokens = c->tokens.n;
+    out->ids = c->ids.p;
+    out->n_ids = c->ids.n;
     out->prompt = c->prompt.p;
     out->n_prompt = c->prompt.n;
     out->has_ids = tokens_have_ids(c->tokens);

@@ -33,6 +33,7 @@ struct api_token {
     struct api_candidate *top; /* in the order on the wire */
     size_t n_top;
     uint64_t event; /* index of the server-sent event that carried it; 0 */
+    bool unlisted;  /* stands for one that the API passed over; never parsed */
 };
 
 struct api_choice {
@@ -40,6 +41,9 @@ struct api_choice {
     struct span text; /* all text of the answer, joined; echo included */
     struct api_token *tokens; /* of the answer, without an echoed prompt */
     size_t n_tokens;
+    /* Ids of all tokens, where the API lists logprobs of some alone. */
+    struct api_token *ids;
+    size_t n_ids;
     struct api_token *prompt; /* the prompt's tokens, where the API told them */
     size_t n_prompt;
     struct span finish; /* finish_reason as written; empty: none seen */

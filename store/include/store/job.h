@@ -44,6 +44,7 @@
  *         "completion_tokens":N,
  *         "digests":[HEX of layer outputs ...],"more":false,
  *         "choices":[{"index":0,"prompt_ids":[..],"finish":"stop","text":HEX,
+ *            "unlisted":[POSITION ...],
  *            "tokens":[{"id":5,"bytes":HEX,"logprob":BITS,
  *                       "top":[{"id":5,"bytes":HEX,"logprob":BITS}]}]}]}
  *         choices: an index may stand there several times: the engine ran the
@@ -128,6 +129,10 @@ struct result_choice {
     struct span text;   /* bytes of the answer, stop string removed */
     struct result_token *tokens;
     size_t n_tokens;
+    /* Which of them the engine's answer does not list, ascending: what they
+     * wrote is told with the next one, or not at all. */
+    uint32_t *unlisted;
+    size_t n_unlisted;
 };
 
 struct result {

@@ -16,7 +16,7 @@
 
 #include "claimant.h"
 #include "compare/claimed_ids.h"
-#include "compare/verdict_record.h"
+#include "comparer/verdict_record.h"
 #include "store/dialect.h"
 #include "store/kind.h"
 #include "store/record.h"

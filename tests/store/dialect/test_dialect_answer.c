@@ -395,6 +395,23 @@ static void llama_reads_both_forms_of_probabilities(void **state)
     assert_int_equal(t[0].top[1].bits, 0x3e000000);
 }
 
+/* A character of two tokens has the second one's entry alone. */
+static void llama_lists_fewer_logprobs_than_tokens(void **state)
+{
+    const struct api_choice *c;
+
+    (void)state;
+    read_whole("llama.completion", TEXT,
+               "{\"content\":\"\\u00e9a\",\"tokens\":[198,172,5],"
+               "\"completion_probabilities\":[{\"id\":172,\"logprob\":-0.5},"
+               "{\"id\":5,\"token\":\"a\",\"logprob\":-1.5}]}");
+    c = &x.answer.choices[0];
+    ids(c->tokens, c->n_tokens, "172 5");
+    ids(c->ids, c->n_ids, "198 172 5");
+    assert_true(c->has_logprobs);
+    assert_true(c->tokens[1].chosen.logprob == -1.5);
+}
+
 static void llama_list_and_stream_add_up(void **state)
 {
     (void)state;
@@ -561,6 +578,7 @@ int main(void)
         TEST(responses_are_read_whole_and_streamed),
         TEST(messages_are_read_whole_and_streamed),
         TEST(llama_reads_both_forms_of_probabilities),
+        TEST(llama_lists_fewer_logprobs_than_tokens),
         TEST(llama_list_and_stream_add_up),
         TEST(sglang_events_repeat_or_go_on),
         TEST(sglang_reads_triples_and_lists),

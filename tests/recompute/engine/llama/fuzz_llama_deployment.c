@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/llama/declaration.h"
+#include "engine/llama/deployment/declaration.h"
 #include "fuzz.h"
 #include "recompute/error.h"
 #include "recompute/model.h"

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "engine/llama/declaration.h"
-#include "engine/llama/recipe_choice.h"
+#include "engine/llama/deployment/declaration.h"
+#include "engine/llama/deployment/recipe_choice.h"
 #include "recompute/error.h"
 #include "recompute/model.h"
 

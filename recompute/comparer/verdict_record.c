@@ -2,7 +2,7 @@
  * verdict_record.c - a comparison as the record `verdict`: verdict_record.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compare/verdict_record.h"
+#include "comparer/verdict_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * believed: what it sends is compared, and what does not fit is its failure.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compare/comparer.h"
+#include "comparer/comparer.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -18,7 +18,7 @@
 #include "compare/claimed_ids.h"
 #include "compare/compare.h"
 #include "compare/reason.h"
-#include "compare/verdict_record.h"
+#include "comparer/verdict_record.h"
 #include "config/exit.h"
 #include "config/log.h"
 #include "config/sandbox.h"

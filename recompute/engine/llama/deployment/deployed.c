@@ -2,7 +2,7 @@
  * deployed.c - opens a deployment: deployed.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/deployed.h"
+#include "engine/llama/deployment/deployed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 #include "base/file.h"
 #include "base/pool.h"
-#include "engine/llama/declaration.h"
+#include "engine/llama/deployment/declaration.h"
+#include "engine/llama/deployment/recipe_choice.h"
 #include "engine/llama/forward/forward.h"
 #include "engine/llama/forward/kv_split.h"
-#include "engine/llama/recipe_choice.h"
 #include "engine/llama/vocab/chat.h"
 #include "engine/llama/vocab/vocab.h"
 #include "recompute/error.h"

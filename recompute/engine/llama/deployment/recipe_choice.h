@@ -11,7 +11,7 @@
 #ifndef LLAMA_RECIPE_CHOICE_H
 #define LLAMA_RECIPE_CHOICE_H
 
-#include "engine/llama/recipe.h"
+#include "engine/llama/deployment/recipe.h"
 
 struct declaration;
 struct error;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "engine/llama/recipe.h"
+#include "engine/llama/deployment/recipe.h"
 #include "recompute/manifest.h"
 
 struct gguf;

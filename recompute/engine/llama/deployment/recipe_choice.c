@@ -2,7 +2,7 @@
  * recipe_choice.c - finds the recipe that covers a deployment: recipe_choice.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/recipe_choice.h"
+#include "engine/llama/deployment/recipe_choice.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/llama/declaration.h"
-#include "engine/llama/recipe_file.h"
+#include "engine/llama/deployment/declaration.h"
+#include "engine/llama/deployment/recipe_file.h"
 #include "recompute/error.h"
 
 static uint32_t padded(uint32_t n)

@@ -2,7 +2,7 @@
  * declaration.c - reads an engine.json.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/declaration.h"
+#include "engine/llama/deployment/declaration.h"
 
 #include <ctype.h>
 #include <errno.h>

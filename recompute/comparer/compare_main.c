@@ -2,7 +2,7 @@
  * compare_main.c - assay-compare: settings, then the loop.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compare/comparer.h"
+#include "comparer/comparer.h"
 #include "daemon/daemon.h"
 
 static int run(const struct settings *s, bool once, int argc, char **argv)

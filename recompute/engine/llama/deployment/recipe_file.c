@@ -2,14 +2,14 @@
  * recipe_file.c - one file of the folder of recipes: recipe_file.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/llama/recipe_file.h"
+#include "engine/llama/deployment/recipe_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/llama/declaration.h"
-#include "engine/llama/recipe.h"
+#include "engine/llama/deployment/declaration.h"
+#include "engine/llama/deployment/recipe.h"
 #include "recompute/error.h"
 
 /* at: the setting that is wrong; or the one that something is missing in, the
