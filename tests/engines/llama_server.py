@@ -61,17 +61,58 @@ def source():
     run("tar", "-xzf", os.path.join(HOME, PACKAGE + ".tar.gz"), "-C", HOME)
 
 
+# Instruction sets that a recipe covers, the best first: what the processor must
+# have, the name in an engine.json, and what the build is told. Not what the
+# machine has: a native build takes AVX512-FP16 and AMX where they are, and no
+# recipe covers those.
+SETS = [
+    ({"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd",
+      "avx512_bf16", "avx512_vnni", "avx512vbmi"},
+     "AVX-512, AVX512_BF16",
+     ["AVX512", "AVX512_VBMI", "AVX512_VNNI", "AVX512_BF16"]),
+    ({"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"}, "AVX-512",
+     ["AVX512"]),
+    ({"avx2", "fma", "f16c", "bmi2"}, "AVX2", []),
+]
+
+
+def instructions():
+    """The row of SETS for this processor."""
+    with open("/proc/cpuinfo") as f:
+        flags = set(re.search(r"^flags.*", f.read(), re.M).group(0).split())
+    return next(row for row in SETS if row[0] <= flags)
+
+
+def configure():
+    """A build directory told other instructions is told anew."""
+    stamp = os.path.join(BUILD, "instructions")
+    told = instructions()[1]
+    if os.path.exists(stamp) and open(stamp).read() == told:
+        return
+    logged("cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja",
+           "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF",
+           "-DLLAMA_OPENSSL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
+           "-DLLAMA_BUILD_EXAMPLES=OFF", "-DGGML_NATIVE=OFF",
+           *("-DGGML_%s=ON" % name for name in
+             ["SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C"] +
+             instructions()[2]))
+    with open(stamp, "w") as f:
+        f.write(told)
+
+
 def binary(name):
     """The path of a program of the build, which is made if it is missing."""
     path = os.path.join(BUILD, "bin", name)
-    if not os.path.exists(path):
+    ready = os.path.join(BUILD, "ready")
+    told = instructions()[1]
+    if not (os.path.exists(path) and os.path.exists(ready) and
+            open(ready).read() == told):
         source()
         say("building llama-server b11434, some minutes")
-        logged("cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja",
-               "-DCMAKE_BUILD_TYPE=Release", "-DLLAMA_CURL=OFF",
-               "-DLLAMA_OPENSSL=OFF", "-DLLAMA_BUILD_TESTS=OFF",
-               "-DLLAMA_BUILD_EXAMPLES=OFF")
+        configure()
         logged("nice", "ninja", "-C", BUILD, "llama-server", "llama-quantize")
+        with open(ready, "w") as f:
+            f.write(told)
     return path
 
 
@@ -150,19 +191,6 @@ def altered(gguf, to, *what):
     return to
 
 
-def processor():
-    """Instructions as an engine.json names them."""
-    with open("/proc/cpuinfo") as f:
-        flags = re.search(r"^flags.*", f.read(), re.M).group(0).split()
-    isa = ["AVX2"]
-    if "avx512f" in flags and "avx512bw" in flags:
-        isa = ["AVX-512"] + ["AVX512_" + f[7:].upper() for f in
-                             ("avx512_bf16", "avx512_fp16") if f in flags]
-    if "amx_tile" in flags:
-        isa.append("AMX")
-    return ", ".join(isa)
-
-
 def deployment(directory, gguf, flags, threads, isa=None):
     """Writes the directory that declares what is served; isa: of another
     machine than this one."""
@@ -170,8 +198,8 @@ def deployment(directory, gguf, flags, threads, isa=None):
     os.symlink(gguf, os.path.join(directory, "model.gguf"))
     with open(os.path.join(directory, "engine.json"), "w") as f:
         json.dump({"engine": "llama.cpp", "build": "b11434 (ggml 0.26.0)",
-                   "compiler": "gcc 12.2 -O3 -march=native, Release defaults",
-                   "machine": {"isa": isa or processor()}, "threads": threads,
+                   "compiler": "gcc 12.2 -O3, Release defaults",
+                   "machine": {"isa": isa or instructions()[1]}, "threads": threads,
                    "command": " ".join(["llama-server"] + flags)}, f, indent=1)
 
 
