@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "config/exit.h"
@@ -15,6 +17,7 @@
 #include "config/settings.h"
 
 volatile sig_atomic_t daemon_stop;
+static int stop_fd = -1;
 
 static const struct option options[] = {
     {"once", no_argument, NULL, 'o'},
@@ -39,17 +42,30 @@ static int usage(const struct call *c, FILE *out)
 
 static void on_signal(int signal)
 {
+    int err = errno;
+
     (void)signal; /* both mean the same */
     daemon_stop = 1;
+    (void)eventfd_write(stop_fd, 1); /* fails when it counted 2^64 signals */
+    errno = err;
 }
 
-static void catch_signals(void)
+int daemon_catch_signals(void)
 {
     struct sigaction stop = {.sa_handler = on_signal};
 
+    stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stop_fd < 0)
+        return -errno;
     (void)sigaction(SIGTERM, &stop, NULL); /* cannot fail for these three */
     (void)sigaction(SIGINT, &stop, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    return 0;
+}
+
+int daemon_stop_fd(void)
+{
+    return stop_fd;
 }
 
 static bool needs_settings(const struct call *c, int argc, char **argv)
@@ -116,14 +132,16 @@ static bool read_options(struct call *c, int argc, char **argv, int *ret_rc)
 int daemon_main(const struct daemon_program *p, int argc, char **argv)
 {
     struct call call = {.program = p};
-    int rc;
+    int err, rc;
 
     if (!read_options(&call, argc, argv, &rc))
         return rc;
     if (optind != argc && !p->operands)
         return usage(&call, stderr);
     log_init(p->name, call.verbose);
-    catch_signals();
+    err = daemon_catch_signals();
+    if (err != 0)
+        fatalx(EXIT_IO, "signals: %s", strerror(-err));
     return run(&call, argc - optind, argv + optind);
 }
 

@@ -23,6 +23,12 @@ struct settings;
 /* Set by SIGTERM and SIGINT. */
 extern volatile sig_atomic_t daemon_stop;
 
+/* From here on both signals set it, and make daemon_stop_fd readable for good:
+ * whoever waits for that cannot miss a signal that came just before, or in
+ * another thread. daemon_main does it. 0, or a negative errno. */
+int daemon_catch_signals(void);
+int daemon_stop_fd(void); /* -1 before */
+
 struct daemon_program {
     const char *name, *usage;
     bool operands; /* it takes some */

@@ -13,6 +13,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "daemon/daemon.h"
 #include "store/record.h"
 
 enum { DIRS = 2, EVENTS_BYTES = 16384 };
@@ -92,12 +93,15 @@ static int list(struct watch *w, struct watch_name *ret_name)
 
 static int read_events(struct watch *w, int wait_ms)
 {
-    struct pollfd p = {.fd = w->fd, .events = POLLIN};
-    int ready = poll(&p, 1, wait_ms);
+    struct pollfd p[] = {{.fd = w->fd, .events = POLLIN},
+                         {.fd = daemon_stop_fd(), .events = POLLIN}};
+    int ready = poll(p, sizeof p / sizeof *p, wait_ms);
     ssize_t n;
 
     if (ready < 0)
         return -errno;
+    if (p[1].revents != 0)
+        return -EINTR;
     if (ready == 0)
         return -EAGAIN;
     n = read(w->fd, w->events, sizeof w->events);

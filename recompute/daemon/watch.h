@@ -22,7 +22,7 @@ struct watch_name {
 int watch_open(const char *a, const char *b, struct watch **ret_w);
 void watch_close(struct watch *w);
 /* The next name; waits up to wait_ms (0: not at all). 0; -EAGAIN: none;
- * -EINTR: a signal came; -EIO. */
+ * -EINTR: the daemon is to stop, or a signal came; -EIO. */
 int watch_next(struct watch *w, int wait_ms, struct watch_name *ret_name);
 
 /* Gives every name again. */

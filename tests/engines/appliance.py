@@ -51,10 +51,10 @@ class Appliance:
     def __exit__(self, kind, value, trace):
         if kind is not None:
             self.tails()
+        # One after the other: the tap tells the store how it ends.
         for child in reversed(self.children):
             if child.poll() is None:
                 child.send_signal(signal.SIGTERM)
-        for child in reversed(self.children):
             try:
                 child.wait(20)
             except subprocess.TimeoutExpired:

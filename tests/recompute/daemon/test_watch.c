@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "daemon/daemon.h"
 
 enum { WAIT_MS = 120000 };
 
@@ -115,6 +118,21 @@ static void again_gives_every_name_again(void **state)
     drop("one");
 }
 
+/* The loop has looked at the flag, and does not wait yet. */
+static void a_signal_just_before_the_wait_is_not_missed(void **state)
+{
+    struct watch_name name;
+    struct watch *in;
+
+    (void)state;
+    assert_int_equal(daemon_catch_signals(), 0);
+    assert_int_equal(watch_open(dir, NULL, &in), 0);
+    assert_int_equal(raise(SIGTERM), 0);
+    assert_int_equal(watch_next(in, 60000, &name), -EINTR);
+    assert_int_equal(daemon_stop, 1);
+    watch_close(in);
+}
+
 static void a_directory_that_is_not_there_is_an_error(void **state)
 {
     struct watch *in;
@@ -152,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_file_that_came_before_the_listing_is_not_missed),
         cmocka_unit_test(again_gives_every_name_again),
         cmocka_unit_test(a_directory_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_signal_just_before_the_wait_is_not_missed),
         cmocka_unit_test(names_of_units_are_read_strictly),
     };
 
