@@ -233,28 +233,53 @@ static void end(pid_t pid, int go)
     lives(status);
 }
 
-static void roots_groups_are_given_up_too(void **state)
+/* The line of /proc/PID/file that begins with name, or an empty one. */
+static void line_of(pid_t pid, const char *file, const char *name,
+                    char ret_line[256])
 {
-    char path[64], line[256], groups[256] = "";
-    pid_t pid;
+    char path[64], line[256];
     FILE *f;
+
+    *ret_line = '\0';
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0)
+            (void)snprintf(ret_line, 256, "%s", line + strlen(name));
+    fclose(f);
+}
+
+static void assert_words(char *line, const char *first, const char *second)
+{
+    assert_string_equal(strtok(line, " \t\n"), first);
+    if (second == NULL)
+        assert_null(strtok(NULL, " \t\n"));
+    else
+        assert_string_equal(strtok(NULL, " \t\n"), second);
+}
+
+static void what_is_given_up_shows_from_outside(void **state)
+{
+    char groups[256], user[256], core[256], filter[256], privileges[256];
+    pid_t pid;
     int go;
 
     (void)state;
     if (geteuid() != 0)
         skip();
     pid = start(false, &go);
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    f = fopen(path, "r");
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f) != NULL)
-        if (strncmp(line, "Groups:", 7) == 0)
-            (void)snprintf(groups, sizeof groups, "%s", line);
-    fclose(f);
+    line_of(pid, "status", "Groups:", groups);
+    line_of(pid, "status", "Uid:", user);
+    line_of(pid, "status", "Seccomp:", filter);
+    line_of(pid, "status", "NoNewPrivs:", privileges);
+    line_of(pid, "limits", "Max core file size", core);
     end(pid, go);
-    assert_string_equal(strtok(groups, " \t\n"), "Groups:");
-    assert_string_equal(strtok(NULL, " \t\n"), "65534");
-    assert_null(strtok(NULL, " \t\n"));
+    assert_words(groups, "65534", NULL); /* none of root's */
+    assert_words(user, "65534", "65534");
+    assert_words(filter, "2", NULL);
+    assert_words(privileges, "1", NULL);
+    assert_words(core, "0", "0");
 }
 
 /* Whether a process of this user can look into another. */
@@ -317,7 +342,7 @@ int main(void)
         cmocka_unit_test(only_unix_sockets_can_be_made),
         cmocka_unit_test(nothing_is_executed),
         cmocka_unit_test(root_becomes_the_user_for_good),
-        cmocka_unit_test(roots_groups_are_given_up_too),
+        cmocka_unit_test(what_is_given_up_shows_from_outside),
         cmocka_unit_test(its_own_user_cannot_look_into_it),
         cmocka_unit_test(an_unknown_user_is_an_error),
     };

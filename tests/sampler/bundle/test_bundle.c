@@ -32,6 +32,8 @@ static void an_honest_epoch_passes_every_check(void **state)
             report_print(&r, stderr);
         assert_int_equal(report_exit(&r), 0);
         assert_non_null(strstr(r.statement, "10 reproduced"));
+        assert_non_null(strstr(r.statement, "At a confidence of 95% at most "));
+        assert_null(strstr(r.statement, "All were drawn"));
         assert_null(strstr(r.statement, "no batch feed"));
         assert_int_equal(
             strstr(check_row(&r, "verdicts")->detail,
@@ -40,6 +42,26 @@ static void an_honest_epoch_passes_every_check(void **state)
             epoch == 2);
         bundle_fini(&b);
     }
+    world_fini(&w);
+}
+
+/* So few that the policy draws them all. */
+static void of_a_census_the_statement_gives_a_count(void **state)
+{
+    struct world w;
+    struct bundle b;
+    struct report r;
+
+    (void)state;
+    world_make_sized(&w, LIE_NONE, 6);
+    b = check_export(&w, 2);
+    r = check_verify(&b, w.vkey);
+    if (report_exit(&r) != 0)
+        report_print(&r, stderr);
+    assert_int_equal(report_exit(&r), 0);
+    assert_non_null(strstr(r.statement, "All were drawn, so this is a count"));
+    assert_null(strstr(r.statement, "At a confidence of"));
+    bundle_fini(&b);
     world_fini(&w);
 }
 
@@ -363,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_honest_epoch_passes_every_check),
+        cmocka_unit_test(of_a_census_the_statement_gives_a_count),
         cmocka_unit_test(an_epoch_without_a_certificate_is_incomplete),
         cmocka_unit_test(without_a_pinned_key_it_is_incomplete),
         cmocka_unit_test(the_same_log_gives_the_same_bytes),
