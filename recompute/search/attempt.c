@@ -15,6 +15,7 @@ struct beginning {
     struct cached_prefix prefix;
     const uint64_t *trace;
     uint64_t key;
+    bool certain;
 };
 
 static bool is_on(const struct attempt *a)
@@ -22,12 +23,29 @@ static bool is_on(const struct attempt *a)
     return !a->solved && !a->spent;
 }
 
-/* One chunking, with the share that each has in this stage. */
-static int try_chunking(struct attempt *a, size_t i, uint64_t key)
+/* A prompt whose first row is equal under one split may have run under
+ * another. */
+static int try_splits(struct replay *r, const struct prefill_chunking *c,
+                      bool *ret_equal)
 {
+    int err = 0;
+
+    *ret_equal = false;
+    for (size_t k = 0; err == 0 && !*ret_equal; k++) {
+        err = replay_prompt(r, c, k, ret_equal);
+        if (err == 0 && *ret_equal)
+            err = walk_answer(r, ret_equal);
+    }
+    return err == 1 ? 0 : err;
+}
+
+/* One chunking, with the share that each has in this stage. */
+static int try_chunking(struct attempt *a, const struct beginning *b, size_t i)
+{
+    uint64_t key = signature_mix(signature_mix(b->key, b->prefix.offset), i);
     struct replay *r = &a->x->replay;
     uint64_t all = r->limit;
-    bool equal = false, fresh;
+    bool equal, fresh;
     int err;
 
     if (signature_set_has(&a->over, key))
@@ -38,25 +56,23 @@ static int try_chunking(struct attempt *a, size_t i, uint64_t key)
     }
     if (a->share < all - r->runs)
         r->limit = r->runs + a->share;
-    err = replay_prompt(r, &a->chunkings->list[i], &equal);
-    if (err == 0 && equal)
-        err = walk_answer(r, &equal);
+    err = try_splits(r, &a->chunkings->list[i], &equal);
     r->limit = all;
     if (err == -EDQUOT) {
         a->left = true;
         return 0;
     }
     a->solved = err == 0 && equal;
+    a->certain = b->certain;
     return err == 0 ? signature_set_add(&a->over, key, &fresh) : err;
 }
 
 static int try_chunkings(struct attempt *a, const struct beginning *b)
 {
-    uint64_t key = signature_mix(b->key, b->prefix.offset);
     int err = replay_begin(&a->x->replay, &b->prefix, b->trace);
 
     for (size_t i = 0; err == 0 && is_on(a) && i < a->chunkings->n; i++)
-        err = try_chunking(a, i, signature_mix(key, i));
+        err = try_chunking(a, b, i);
     return err;
 }
 
@@ -85,7 +101,8 @@ static int try_source(struct attempt *a, const struct prefix_source *source,
     size_t n = a->x->replay.claim.n_cached;
     struct beginning b = {.prefix = {source->state, n, 0},
                           .trace = source->trace,
-                          .key = assumed ? ASSUMED : source->trace[n - 1]};
+                          .key = assumed ? ASSUMED : source->trace[n - 1],
+                          .certain = source->certain};
     int err = try_chunkings(a, &b);
 
     return err == 0 && is_on(a) && !assumed ? try_offsets(a, &b) : err;
@@ -110,7 +127,7 @@ static int try_sources(struct attempt *a)
 
 static int try_all(struct attempt *a)
 {
-    struct beginning nothing = {.key = NO_PREFIX};
+    struct beginning nothing = {.key = NO_PREFIX, .certain = true};
 
     a->left = false;
     if (a->x->replay.claim.n_cached != 0)

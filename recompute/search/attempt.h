@@ -17,6 +17,7 @@ struct attempt {
     bool last; /* nobody will be solved any more who may lend a prefix */
     /* Out. */
     bool solved;
+    bool certain;        /* from a prefix that is certain */
     bool spent;          /* the limit is reached */
     bool left;           /* something was left before its end */
     const char *missing; /* why its prefix may be yet another, or NULL */

@@ -74,7 +74,7 @@ bool context_shares(const struct search_context *x, size_t other,
            memcmp(o->ids, c->ids, c->n_cached * sizeof *c->ids) == 0;
 }
 
-int context_lend(struct search_context *x)
+int context_lend(struct search_context *x, bool certain)
 {
     const struct stepper *s = x->stepper;
     const struct replay *r = &x->replay;
@@ -89,5 +89,6 @@ int context_lend(struct search_context *x)
         return -ENOMEM;
     memcpy(to->trace, r->trace, n * sizeof *to->trace);
     to->n = n;
+    to->certain = certain;
     return 0;
 }

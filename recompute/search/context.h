@@ -15,6 +15,7 @@ struct prefix_source {
     struct kv_state *state;
     uint64_t *trace; /* of its n tokens */
     size_t n;
+    bool certain; /* nothing was hidden in how they were computed */
 };
 
 struct search_context {
@@ -42,6 +43,6 @@ size_t context_known(const struct search_context *x, size_t claim);
 bool context_shares(const struct search_context *x, size_t other,
                     const struct search_claim *c);
 /* The claim of the replay is solved: others may take their prefix from it. */
-int context_lend(struct search_context *x);
+int context_lend(struct search_context *x, bool certain);
 
 #endif

@@ -78,6 +78,7 @@ static int make(struct prefixes *p, const struct prefill_chunking *c)
         return -ENOMEM;
     memcpy(p->made.trace, r->trace, n * sizeof *p->made.trace);
     p->made.n = n;
+    p->made.certain = n <= r->stepper->own_prefix;
     return 0;
 }
 
@@ -202,13 +203,12 @@ static bool is_whole(const struct prefixes *p)
 {
     const struct search_context *x = p->x;
     const struct search_claim *c = &x->replay.claim;
-    bool invariant = x->stepper->n_shapes == 1;
 
     if (x->stepper->prefix_moves)
         return false;
     for (size_t i = 0; i < x->stepper->n; i++) {
         const struct search_claim *o = &x->stepper->claims[i];
-        bool lent = invariant && x->lent[i].n >= c->n_cached;
+        bool lent = x->lent[i].certain && x->lent[i].n >= c->n_cached;
 
         if (i != x->replay.self && may_hold(x, i, c) && !lent &&
             !passes_on(o, c) && !(p->last && lends_prompt(x, i, c)))

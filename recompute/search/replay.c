@@ -55,6 +55,7 @@ void replay_claim(struct replay *r, size_t self, const struct search_claim *c)
     r->claim = *c;
     r->runs = 0;
     r->furthest = r->missed = 0;
+    r->guessed = false;
 }
 
 int replay_begin(struct replay *r, const struct cached_prefix *p,
@@ -64,6 +65,8 @@ int replay_begin(struct replay *r, const struct cached_prefix *p,
 
     if (trace != NULL)
         memcpy(r->trace, trace, p->n * sizeof *trace);
+    r->offset = p->offset;
+    r->first_cell = 0;
     return s->ops->begin(s->self, r->self, p);
 }
 
@@ -80,10 +83,11 @@ static void note(struct replay *r, size_t position,
                  const struct batch_shape *shape, uint32_t row)
 {
     const struct stepper *s = r->stepper;
-    uint64_t before = position > 0 ? r->trace[position - 1] : 1;
+    uint64_t h = position > 0 ? r->trace[position - 1] : 1;
 
-    r->trace[position] =
-        signature_mix(before, s->ops->mark(s->self, shape, row, &r->split));
+    h = signature_mix(h, s->ops->mark(s->self, shape, row, &r->split));
+    h = signature_mix(h, r->offset);
+    r->trace[position] = signature_mix(h, r->first_cell);
 }
 
 /* Against the claim; a row that is new to the path is kept. */
@@ -111,52 +115,59 @@ static int hold(struct replay *r, size_t step, const float *row,
 
 /* ---- the prompt ---- */
 
+/* A chunk under the split of its last row that is the likeliest. */
+static void note_chunk(struct replay *r, const struct prefill_chunk *c,
+                       size_t at)
+{
+    r->split = own_split(r, at + c->n - 1);
+    r->guessed = r->guessed || (r->stepper->splits_hidden && c->shape.splits);
+    for (uint32_t k = 0; k < c->n; k++)
+        note(r, at + k, &c->shape, k);
+}
+
 static int run_chunk(struct replay *r, const struct prefill_chunking *c,
-                     size_t i, size_t at, const float **ret_row)
+                     size_t i, const float **ret_row)
 {
     const struct stepper *s = r->stepper;
 
-    for (uint32_t k = 0; k < c->chunks[i].n; k++)
-        note(r, at + k, &c->chunks[i].shape, k);
     r->runs++;
     return s->ops->prefill(s->self, c, i, &r->split, ret_row);
 }
 
-/* The chunk that ends the prompt, under each split there can have been. */
-static int run_last(struct replay *r, const struct prefill_chunking *c,
-                    size_t at, bool *ret_equal)
-{
-    const struct stepper *s = r->stepper;
-    const struct prefill_chunk *last = &c->chunks[c->n - 1];
-    size_t end = at + last->n - 1;
-    bool hidden = s->splits_hidden && last->shape.splits;
-    const float *row;
-    int err = 0;
-
-    r->split = own_split(r, end);
-    for (size_t k = 0; err == 0 && !*ret_equal; k++) {
-        if (k > 0 && (!hidden || !s->ops->split(s->self, end, k, &r->split)))
-            break;
-        err = run_chunk(r, c, c->n - 1, at, &row);
-        if (err == 0)
-            err = hold(r, 0, row, ret_equal);
-    }
-    return err;
-}
-
-int replay_prompt(struct replay *r, const struct prefill_chunking *c,
-                  bool *ret_equal)
+/* All of the prompt but the chunk that ends it. */
+static int run_first(struct replay *r, const struct prefill_chunking *c)
 {
     size_t at = r->claim.n_cached;
     int err = 0;
 
-    *ret_equal = false;
     for (size_t i = 0; err == 0 && i + 1 < c->n; i++) {
-        r->split = own_split(r, at);
-        err = run_chunk(r, c, i, at, NULL);
+        note_chunk(r, &c->chunks[i], at);
+        err = run_chunk(r, c, i, NULL);
         at += c->chunks[i].n;
     }
-    return err == 0 ? run_last(r, c, at, ret_equal) : err;
+    return err;
+}
+
+int replay_prompt(struct replay *r, const struct prefill_chunking *c, size_t k,
+                  bool *ret_equal)
+{
+    const struct stepper *s = r->stepper;
+    const struct prefill_chunk *last = &c->chunks[c->n - 1];
+    size_t end = r->claim.n_prompt;
+    const float *row;
+    int err;
+
+    r->first_cell = c->first_cell;
+    err = k == 0 ? run_first(r, c) : 0;
+    if (err != 0)
+        return err;
+    if ((k > 0 && !(s->splits_hidden && last->shape.splits)) ||
+        !s->ops->split(s->self, end - 1, k, &r->split))
+        return 1;
+    for (uint32_t i = 0; i < last->n; i++)
+        note(r, end - last->n + i, &last->shape, i);
+    err = run_chunk(r, c, c->n - 1, &row);
+    return err == 0 ? hold(r, 0, row, ret_equal) : err;
 }
 
 /* The first n tokens, and no row of theirs. */
@@ -170,8 +181,10 @@ static struct prefill_chunking cut_to(const struct prefill_chunking *c,
 
         *k = c->chunks[cut.n];
         k->shape.wanted = k->shape.wanted_first = 0;
-        if (k->n > n - at)
+        if (k->n > n - at) {
             k->n = (uint32_t)(n - at);
+            k->shape.splits = false; /* its last row is not among them */
+        }
         at += k->n;
     }
     return cut;
@@ -183,11 +196,12 @@ uint64_t replay_prefix_trace(struct replay *r, const struct prefill_chunking *c,
     struct prefill_chunking cut = cut_to(c, n);
     size_t at = 0;
 
-    for (size_t i = 0; i < cut.n; i++)
-        for (uint32_t k = 0; k < cut.chunks[i].n; k++, at++) {
-            r->split = own_split(r, at);
-            note(r, at, &cut.chunks[i].shape, k);
-        }
+    r->offset = 0;
+    r->first_cell = 0;
+    for (size_t i = 0; i < cut.n; i++) {
+        note_chunk(r, &cut.chunks[i], at);
+        at += cut.chunks[i].n;
+    }
     return r->trace[n - 1];
 }
 
@@ -198,8 +212,8 @@ int replay_prefix(struct replay *r, const struct prefill_chunking *c, size_t n)
     int err = 0;
 
     for (size_t i = 0; err == 0 && i < cut.n; i++) {
-        r->split = own_split(r, at);
-        err = run_chunk(r, &cut, i, at, NULL);
+        note_chunk(r, &cut.chunks[i], at);
+        err = run_chunk(r, &cut, i, NULL);
         at += cut.chunks[i].n;
     }
     return err;

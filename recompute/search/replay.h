@@ -25,6 +25,10 @@ struct replay {
     size_t furthest;       /* steps that some hypothesis reached */
     size_t missed;         /* the step that path has as tried first, plus 1 */
     struct kv_split split; /* of the last row that was alone */
+    size_t offset;         /* of the prefix */
+    uint32_t first_cell;   /* of the chunking */
+    bool guessed; /* a row within a prompt was alone, and of its hidden splits
+                   * only the likeliest was tried */
 };
 
 /* Room for the longest of the stepper's claims, which is borrowed. -ENOMEM. */
@@ -46,8 +50,10 @@ uint64_t replay_prefix_trace(struct replay *r, const struct prefill_chunking *c,
                              size_t n);
 int replay_prefix(struct replay *r, const struct prefill_chunking *c, size_t n);
 
-/* The prompt behind its prefix. *ret_equal: the first token's row is. */
-int replay_prompt(struct replay *r, const struct prefill_chunking *c,
+/* The prompt behind its prefix, its last row under split number k: 0 runs all
+ * of it, others only the chunk that ends it. *ret_equal: the first token's row
+ * is. 1: there is no such split. */
+int replay_prompt(struct replay *r, const struct prefill_chunking *c, size_t k,
                   bool *ret_equal);
 /* n steps from `step` on at once; *ret_n of them are equal. -EDQUOT: the limit
  * is reached. */

@@ -25,6 +25,8 @@ static const char *gap(const struct attempt *a)
         return a->missing;
     if (a->chunkings->missing != NULL)
         return a->chunkings->missing;
+    if (r->guessed)
+        return "where a prompt's keys were cut is not on the wire";
     if (r->missed != r->furthest + 1)
         return "no batch of it could be tried";
     return r->furthest == 0 ? r->stepper->first_row : NULL;
@@ -64,8 +66,9 @@ static bool is_told(const struct replay *r)
 
 /* A batch was found under which no row differs. Without logprobs it is one of
  * many: the answer follows from it, but nobody's prefix. */
-static int accept(struct search_context *x)
+static int accept(const struct attempt *a)
 {
+    struct search_context *x = a->x;
     struct replay *r = &x->replay;
     struct search_verdict *v = &x->verdicts[r->self];
     int err = 0;
@@ -80,7 +83,7 @@ static int accept(struct search_context *x)
     v->step = SIZE_MAX;
     v->bits = evidence_after(evidence(r), v->runs);
     if (r->claim.has_logprobs || v->invariant)
-        err = context_lend(x);
+        err = context_lend(x, v->invariant && a->certain);
     return err == 0 ? output_report(x) : err;
 }
 
@@ -99,9 +102,9 @@ static int solve_cached(struct search_context *x, bool last)
         return err;
     err = attempt_all(&a);
     v->runs += r->runs;
-    v->invariant = chunkings.n == 1 && s->n_shapes == 1;
+    v->invariant = chunkings.n == 1 && s->n_shapes == 1 && !s->splits_hidden;
     if (err == 0)
-        err = a.solved ? accept(x) : conclude(&a);
+        err = a.solved ? accept(&a) : conclude(&a);
     attempt_fini(&a);
     free(chunkings.list);
     return err;

@@ -158,8 +158,8 @@ struct stepper {
     size_t own_prefix;   /* as many tokens are the same whoever computed them */
     size_t prefix_unit;  /* a cached prefix is a multiple of that; or 0 */
     bool prefix_moves;   /* a prefix may come from other positions */
-    const char *first_row; /* why a batch that is not listed may end a prompt;
-                            * NULL: it cannot */
+    const char *first_row; /* why a batch that is not listed may end a prompt,
+                            * as its row shows; NULL: it cannot */
     uint64_t free_runs;    /* work that chance may take for any claim */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "search/walk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct walk {
     struct replay *r;
     struct step *steps; /* 0 is the prompt's */
     size_t n;
+    size_t intact;     /* the sequence has as many steps as they are noted */
     uint32_t together; /* tokens run at once while all goes well */
 };
 
@@ -37,33 +39,54 @@ static void note_step(struct walk *w, size_t step, size_t tried,
         tried, {*h, alone ? h->split : w->steps[step - 1].runs.split}};
 }
 
+/* At most n steps that have one split, and whose ids are known. */
+static uint32_t run_length(const struct walk *w, size_t step, size_t n)
+{
+    uint32_t period = w->r->stepper->same_split;
+    size_t position = w->r->claim.n_prompt + step - 1;
+    size_t same_split = period - position % period;
+
+    if (w->r->claim.open_ids)
+        return 1; /* the next is not known before it is chosen */
+    return (uint32_t)(n < same_split ? n : same_split);
+}
+
+/* Steps that a try has run otherwise are run again as they were. */
+static int restore(struct walk *w, size_t step)
+{
+    int err = 0;
+
+    while (err == 0 && w->intact < step) {
+        const struct hypothesis *h = &w->steps[w->intact].runs.ran;
+        uint32_t most = run_length(w, w->intact, step - w->intact), n = 1;
+        struct replay_steps d = {w->intact, 0, h};
+
+        while (n < most && same(w, h, &w->steps[w->intact + n].runs.ran))
+            n++;
+        d.n = n;
+        err = replay_decode(w->r, &d, &n);
+        assert(err != 0 || n == d.n); /* they were equal */
+        w->intact += n;
+    }
+    return err;
+}
+
 /* Steps from `step` on under a hypothesis; *ret_n of at most `most` are
  * equal. */
 static int try_steps(struct walk *w, size_t step, const struct hypothesis *h,
                      uint32_t most, uint32_t *ret_n)
 {
     struct replay_steps d = {step, most, h};
-    int err = replay_decode(w->r, &d, ret_n);
+    int err = restore(w, step);
 
-    for (uint32_t i = 1; err == 0 && i < *ret_n; i++)
+    if (err == 0)
+        err = replay_decode(w->r, &d, ret_n);
+    if (err != 0)
+        return err;
+    for (uint32_t i = 1; i < *ret_n; i++)
         note_step(w, step + i, 1, h);
-    return err;
-}
-
-/* As many as the split stays the same for. */
-static uint32_t run_length(const struct walk *w, size_t step)
-{
-    uint32_t period = w->r->stepper->same_split;
-    size_t position = w->r->claim.n_prompt + step - 1;
-    size_t left = w->n - step;
-    size_t same_split = period - position % period;
-    uint32_t n = w->together;
-
-    if (w->r->claim.open_ids)
-        return 1; /* the next is not known before it is chosen */
-    if (n > left)
-        n = (uint32_t)left;
-    return n > same_split ? (uint32_t)same_split : n;
+    w->intact = step + *ret_n;
+    return 0;
 }
 
 static bool hypothesis_of(const struct walk *w, size_t step, size_t i,
@@ -92,7 +115,10 @@ static bool next_hypothesis(struct walk *w, size_t step,
 static int try_next(struct walk *w, size_t step, const struct hypothesis *h,
                     bool fresh, uint32_t *ret_n)
 {
-    uint32_t most = fresh ? run_length(w, step) : 1;
+    size_t left = w->n - step;
+    uint32_t most =
+        fresh ? run_length(w, step, w->together < left ? w->together : left)
+              : 1;
     int err;
 
     note_step(w, step, w->steps[step].tried, h);
@@ -161,6 +187,13 @@ struct repair {
 
 static int repair(struct walk *w, struct repair *r);
 
+static void put_back(struct walk *w, const struct repair *r, size_t changed)
+{
+    memcpy(w->steps, r->kept, (w->n + 1) * sizeof *r->kept);
+    if (changed < w->intact)
+        w->intact = changed;
+}
+
 /* Step j under another hypothesis. *ret_equal: that step is. */
 static int change(struct walk *w, struct repair *r, size_t j,
                   const struct hypothesis *h, bool *ret_equal)
@@ -182,7 +215,7 @@ static int change(struct walk *w, struct repair *r, size_t j,
     if (err == 0 && reached > r->goal)
         r->reached = reached;
     else
-        memcpy(w->steps, r->kept, (w->n + 1) * sizeof *r->kept);
+        put_back(w, r, j);
     return err;
 }
 
@@ -226,7 +259,7 @@ static int change_any(struct walk *w, struct repair *r)
     return err;
 }
 
-/* If it does not help the steps are as they were, but not the sequence. */
+/* If it does not help the steps are as they were. */
 static int repair(struct walk *w, struct repair *r)
 {
     int err;
@@ -309,7 +342,8 @@ static int go_everywhere(struct walk *w, bool *ret_equal)
 
 int walk_answer(struct replay *r, bool *ret_equal)
 {
-    struct walk w = {.r = r, .n = r->claim.n_answer, .together = 4};
+    struct walk w = {
+        .r = r, .n = r->claim.n_answer, .intact = 1, .together = 4};
     int err;
 
     w.steps = calloc(w.n + 1, sizeof *w.steps);
