@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/llama/vocab/vocab.h"
 #include "store/dialect.h"
 
 /* Tokens of the answer up to the first whose id is not told. */
@@ -21,6 +22,17 @@ static size_t told_tokens(const struct claim_llama *c)
     return n;
 }
 
+/* The server lists a character made of several tokens once, with the last one's
+ * id and all its bytes: the ids before it are not on the wire. */
+static bool hides_tokens(const struct claim_llama *c, size_t i,
+                         const struct llama_vocab *text)
+{
+    const struct api_candidate *chosen = &c->choice->tokens[i].chosen;
+
+    return chosen->has_bytes &&
+           chosen->bytes.n > llama_vocab_piece(text, claim_token(c, i)).n;
+}
+
 static const char *hopeless(const struct claim_llama *c,
                             const struct claim_limits *limits)
 {
@@ -31,6 +43,9 @@ static const char *hopeless(const struct claim_llama *c,
     for (size_t i = 0; i < claim_tokens(c); i++)
         if (claim_token(c, i) >= limits->vocab)
             return "an id is not in the vocabulary";
+    for (size_t i = 0; limits->text != NULL && i < claim_tokens(c); i++)
+        if (hides_tokens(c, i, limits->text))
+            return "a character is listed without the tokens before its last";
     return NULL;
 }
 

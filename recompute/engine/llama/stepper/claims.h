@@ -8,10 +8,13 @@
 #include "engine/llama/claim/claim.h"
 #include "search/stepper.h"
 
+struct llama_vocab;
+
 /* What a claim must fit into. */
 struct claim_limits {
     uint32_t vocab;
-    uint32_t cells; /* of one sequence */
+    uint32_t cells;                 /* of one sequence */
+    const struct llama_vocab *text; /* NULL: pieces are not looked at */
 };
 
 struct claim_list {

@@ -338,7 +338,7 @@ static int open_all(struct llama_stepper *s)
 {
     const struct llama_recipe *r = s->o.recipe;
     uint32_t vocab = llama_model_shape(s->o.model)->vocab;
-    struct claim_limits limits = {vocab, r->cells};
+    struct claim_limits limits = {vocab, r->cells, s->o.text};
     int err = row_holder_init(&s->holder, vocab, s->o.logprobs);
 
     s->holder.text = s->o.text;
