@@ -5,7 +5,7 @@
  * chat_template in tokenizer_config.json) and messages. Goes out: the text
  * that the template renders, with the opening of the assistant's turn. A
  * template is recognised by its exact text; one that is not in the table of
- * recompute/template.c cannot be rendered and its exchanges cannot be checked.
+ * tokenizer/template.c cannot be rendered and its exchanges cannot be checked.
  *
  * A model without a template is given the contents of the messages, joined
  * with LF, encoded like a completion's prompt (with the model's <s>): this is

@@ -7,7 +7,7 @@
  * and bits. So every compiler and every machine gets the same bits, and the
  * vector kernels take the same steps. No function of libm but fmaf, which the
  * standard defines to the bit. Errors are stated in ULP, measured by
- * tests/recompute/test_fixed_math.c over all floats.
+ * tests/recompute/numerics/test_fixed_math.c over all floats.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef FIXED_MATH_H

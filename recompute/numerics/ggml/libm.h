@@ -4,7 +4,7 @@
  * Comes in and goes out: floats. Each takes the steps of glibc 2.28 and later
  * on a CPU with FMA (the algorithms published with Arm's optimized routines:
  * a table, a short polynomial in double, one rounding to float), so the host's
- * libm does not matter. tests/recompute/test_ggml_libm.c holds them against
+ * libm does not matter. test_ggml_libm.c holds them against
  * the host's.
  * SPDX-License-Identifier: Apache-2.0
  */

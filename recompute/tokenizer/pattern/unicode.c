@@ -5,7 +5,7 @@
  * The peer (tokenizers 0.23.3, Oniguruma) knows Unicode 16; PCRE2 10.42 knows
  * Unicode 14. Each row adds the characters that came since; on a newer PCRE2
  * they are named twice, which changes nothing. Made from the peer itself, and
- * compared with it for every code point by tests/recompute/peer_tokenizer.py.
+ * compared with it for every code point by peer_tokenizer.py of the tests.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tokenizer/pattern/unicode.h"

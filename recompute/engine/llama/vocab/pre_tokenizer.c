@@ -5,7 +5,7 @@
  *
  * llama.cpp knows the characters of Unicode 15.1, PCRE2 10.42 those of
  * Unicode 14: the classes L, N and P name what came since. Compared with the
- * engine for every code point by tests/recompute/peer_llama_text.py.
+ * engine for every code point by peer_llama_text.py of the tests.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/llama/vocab/pre_tokenizer.h"
